@@ -34,7 +34,7 @@ EPILOG = """examples:
   kafka-conformance list
   kafka-conformance predict TR-01 --kafka 0.10.2.2        what must happen; needs no cluster
   kafka-conformance run TR-01 --kafka 0.10.2.2            real brokers, a held FETCH, a verdict
-  kafka-conformance run --kafka 4.4.0                     the quick profile, eleven scenarios
+  kafka-conformance run --kafka 4.4.0                     the quick profile
   kafka-conformance run --schedule my.yaml --kafka 3.9    your own schedule (see schedule-help)
   kafka-conformance judge runs/RUN --rules-of 4.4.0       the same run under another release's rules
   kafka-conformance trace runs/RUN                        its wire, frame by frame, as the model reads it

@@ -45,7 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--conformance-profile",
         choices=("quick", "full"),
         default="quick",
-        help="eleven entries, or all",
+        help="the quick profile's entries (kafka-conformance list --profile quick), or all",
     )
     group.addoption("--conformance-report", default=None, metavar="DIR", help="keep runs and report.html in DIR")
     add_run_options(group.addoption, in_pytest)

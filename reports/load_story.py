@@ -66,6 +66,7 @@ def story_of(files: Files, partition: str = "") -> Story:
         measured=measured,
         differences=None if files.verdict is None else files.verdict.differences,
         held_records=() if files.verdict is None else files.verdict.held_records or (),
+        stale_leaders=() if files.verdict is None else files.verdict.stale_leaders or (),
         marks=marks + _unmarked_elections(measured, marks, steps),
         held_frames=load_held_frames(files.timeline, steps),
         proofs=proofs_of(files.timeline, steps, partition),

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from conformance.record.schedule import StepInWords
-    from conformance.record.verdict import DifferingNumber, HeldRecord
+    from conformance.record.verdict import DifferingNumber, HeldRecord, StaleLeader
 
 
 CONTROLLER = 0
@@ -148,6 +148,7 @@ class Story:
     Attributes:
         differences: the offsets that were not as predicted; None if nobody said which.
         held_records: which record each replica held from when on, as far as the judge could tell.
+        stale_leaders: after which steps which brokers had not heard of their successor, as the judge tells.
     """
 
     replicas: tuple[int, ...] = ()
@@ -155,6 +156,7 @@ class Story:
     measured: tuple[MomentView, ...] = ()
     differences: tuple[DifferingNumber, ...] | None = None
     held_records: tuple[HeldRecord, ...] = ()
+    stale_leaders: tuple[StaleLeader, ...] = ()
     marks: tuple[MarkView, ...] = ()
     held_frames: tuple[HeldFrameView, ...] = ()
     raced_steps: tuple[int, ...] = ()

@@ -22,7 +22,7 @@ from oracle.rules.unclean_election import heeded, why_unheeded
 from oracle.vocabulary import Acks, MetadataMode, ProduceOutcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from conformance.catalogue.examination import Entry
     from conformance.console import Console
@@ -219,14 +219,25 @@ WIDTH = 120  # of a heading
 NO_BREAK = "\N{NO-BREAK SPACE}"  # within the name of a release
 
 
-def short_tables(rows: Iterable[GuaranteeRow]) -> Iterator[str]:
-    """Yield what releases can lose: one table for all that can lose the same, however many states were searched."""
+def short_tables(rows: Iterable[GuaranteeRow], asked: Collection[str]) -> Iterator[str]:
+    """Yield what releases can lose: one table for all that can lose the same, however many states were searched.
+
+    Args:
+        rows: of the table.
+        asked: the releases that head it; the others that can lose the same are named behind them.
+    """
     alike: dict[tuple[str, ...], list[str]] = {}
     for row in rows:
         alike.setdefault(tuple(_short_lines(row)), []).extend(row.releases)
     for lines, releases in alike.items():
-        named = ", ".join(one.replace(" ", NO_BREAK) for one in sorted(releases, key=_age))
+        named = _listed(one for one in releases if one in asked)
+        others = _listed(one for one in releases if one not in asked)
+        named += f" (the same: {others})" if others else ""
         yield "\n".join((*(line.replace(NO_BREAK, " ") for line in textwrap.wrap(named, WIDTH)), *lines))
+
+
+def _listed(releases: Iterable[str]) -> str:
+    return ", ".join(one.replace(" ", NO_BREAK) for one in sorted(releases, key=_age))
 
 
 def _age(release: str) -> tuple[bool, tuple[int, ...]]:

@@ -33,7 +33,7 @@ from oracle.rules.release import age, first_patch, has_mode
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from conformance.console import Console
@@ -102,17 +102,20 @@ def show_table(console: Console, options: TableOptions) -> int:
         console.answer_json(encode(table))
     else:
         is_short = not (options.is_markdown or options.is_full)
-        form = _markdown if options.is_markdown else _lines
-        console.answer(
-            "\n".join(short_tables(table.rows) if is_short else _long(table, form)), as_it_is=options.is_markdown
-        )
+        tables = short_tables(table.rows, _asked(options)) if is_short else _long(table, options)
+        console.answer("\n".join(tables), as_it_is=options.is_markdown)
         console.prose(_legend(table))
         console.prose(FURTHER if is_short else SAME_RULES)
     return 0
 
 
-def _long(table: GuaranteeTable, form: Callable[[GuaranteeRow], Iterator[str]]) -> Iterator[str]:
+def _long(table: GuaranteeTable, options: TableOptions) -> Iterator[str]:
+    form = _markdown if options.is_markdown else _lines
     return ("\n".join(form(row)) for row in table.rows)
+
+
+def _asked(options: TableOptions) -> set[str]:
+    return set(map(release_name, chosen_rules(options)))
 
 
 def table_text(table: GuaranteeTable) -> str:
@@ -145,7 +148,7 @@ def kept_answers(rules: RuleSet, cells: Sequence[GuaranteeCell]) -> dict[Guarant
 
 def _kept(options: TableOptions) -> GuaranteeTable:
     table = kept_table()
-    named = set(map(release_name, chosen_rules(options)))
+    named = _asked(options)
     rows = tuple(row for row in table.rows if not named.isdisjoint(row.releases))
     if not rows:
         raise UsageError("the table has no such release; `kafka-conformance guarantees --regenerate` asks the explorer")

@@ -30,7 +30,7 @@ from conformance.run_options import DEFAULT_MASTER, add_accept
 from conformance.spark_extra import require_spark
 from conformance.spark_master import check_master
 from conformance.spark_thread import SparkThread
-from conformance.stages.judging import judge_run, of_run, require_finished
+from conformance.stages.judging import judge_run, of_run, refusing_contradictions, require_finished
 from conformance.stages.repredict import own_rules, repredict, repredict_answers
 from oracle.predict import NotOnReleaseError
 from oracle.steps.step import ScheduleError
@@ -143,7 +143,8 @@ def _judged(run: RunDirectory, options: JudgeOptions) -> Verdict:
         spark.start()
         if is_predicted_anew:
             return repredict(run, spark, rules, questions_of(run))[1]
-        write_measured_outcome(run)
+        with refusing_contradictions(run):
+            write_measured_outcome(run)
         spark.reconcile_again(run)
     return judge_run(run, options.accepted)
 

@@ -15,7 +15,7 @@ from conformance.catalogue.scenario import Scenario
 from conformance.record.answers import read_predicted
 from conformance.record.directory import RunDirectory, RunDirectoryError
 from conformance.record.prediction import frozen_form, read_prediction
-from conformance.record.run import read_run
+from conformance.record.run import BACKENDS, read_run
 from conformance.record.schedule import read_schedule
 from conformance.record.verdict import Conformance, read_verdict
 from conformance.stages.predicting import predict_entry
@@ -158,7 +158,6 @@ def _why_not(path: Path, entry: Entry, seed: int, today: Today) -> str | None:
 
 FILE = "asked.json"
 NAMED_MAX = 5
-BACKENDS = ("process", "docker")
 
 
 @dataclass(frozen=True, slots=True)

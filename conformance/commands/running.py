@@ -61,7 +61,7 @@ def add_run(parser: Parser) -> None:
     parser.add_argument(
         "--profile",
         choices=("quick", "full"),
-        help="entries, if none is named: eleven (quick, the default; see list --profile quick), or all",
+        help="entries, if none is named: quick (the default; list --profile quick names them), or all",
     )
     add_run_options(parser.add_argument)
     parser.add_argument("--runs-dir", type=Path, default=Path("runs"), help="where run directories go (default: runs)")

@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.judgement.evidence_of_frames import end_complaints, frame_complaints
+from conformance.judgement.evidence_of_prediction import prediction_complaints
 from conformance.judgement.evidence_of_run import run_complaints
 from conformance.judgement.evidence_of_steps import in_step, step_complaints
 from conformance.record.observations import BrokerAnswer, MeasuredNumbers, OutcomeSeen, last_probes
 from conformance.record.timeline import Event
 from oracle.steps.produce import Produce
 from oracle.steps.questions import Ask, SendTo
-from oracle.steps.waits import Checkpoint as CheckpointStep
 from oracle.vocabulary import ProduceOutcome
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from conformance.judgement.evidence_of_frames import Frames
     from conformance.record.ledger import Attempt, OutcomeEntry
     from conformance.record.observations import Observation
-    from conformance.record.prediction import FrozenPrediction, PredictedNumbers
+    from conformance.record.prediction import FrozenPrediction
     from conformance.record.reconciliation import Counts
     from conformance.record.replica_logs import LogEntry
     from conformance.record.run import Run
@@ -75,7 +75,7 @@ def what_is_wrong(evidence: Evidence) -> list[str]:
     of_steps = step_complaints(evidence.about, evidence.schedule, evidence.timeline, evidence.observations)
     found = [
         *run_complaints(evidence.about, evidence.schedule, evidence.frames),
-        *_of_prediction(evidence),
+        *prediction_complaints(evidence.schedule, evidence.prediction),
         *_of_replicas(evidence),
         *of_steps,
         *_of_ledger(evidence),
@@ -89,45 +89,6 @@ def what_is_wrong(evidence: Evidence) -> list[str]:
     if evidence.is_complete:
         found += [*_of_topic(evidence), *_of_logs(evidence), *_of_counts(evidence)]
     return list(dict.fromkeys(found))
-
-
-def _of_prediction(evidence: Evidence) -> Iterator[str]:
-    """Compare what was frozen with the schedule: as many moments as steps, the same checkpoints and records."""
-    schedule, prediction = evidence.schedule, evidence.prediction
-    if prediction.scenario != schedule.id:
-        yield f"the prediction is of {prediction.scenario}, the schedule is {schedule.id}"
-    for outcome in (prediction, *prediction.alternatives):
-        if [moment.step for moment in outcome.steps] != list(range(len(schedule.steps))):
-            yield f"the prediction tells of {len(outcome.steps)} steps, the schedule has {len(schedule.steps)}"
-            return
-    named = {step.name: number for number, step in enumerate(schedule.steps) if isinstance(step, CheckpointStep)}
-    for outcome in (prediction, *prediction.alternatives):
-        if {moment.name: moment.step for moment in outcome.checkpoints} != named:
-            yield "the prediction has other checkpoints than the schedule"
-        elif any(replace(outcome.steps[one.step], name=one.name) != one for one in outcome.checkpoints):
-            yield "the prediction's checkpoints are not its moments after those steps"
-        if [record.label for record in outcome.records] != list(schedule.labels()):
-            yield "the prediction has other records than the schedule"
-        yield from _of_predicted_logs(outcome)
-
-
-def _of_predicted_logs(outcome: PredictedNumbers) -> Iterator[str]:
-    """Compare the predicted logs with the last moment, and what is told to differ with the logs."""
-    last = outcome.steps[-1].replicas
-    for broker, log in outcome.logs.items():
-        offsets = [entry.offset for entry in log]
-        if broker in last and offsets != list(
-            range(last[broker].log_end_offset - len(log), last[broker].log_end_offset)
-        ):
-            yield f"the predicted log of broker {broker} does not end where its last moment does"
-    held: dict[int, dict[int, str]] = {}
-    for broker, log in outcome.logs.items():
-        for entry in log:
-            if broker in last and entry.offset < last[broker].high_watermark:
-                held.setdefault(entry.offset, {})[broker] = entry.label
-    differing = {offset: labels for offset, labels in held.items() if len(set(labels.values())) > 1}
-    if differing != {one.offset: dict(one.replicas) for one in outcome.diverged}:
-        yield "the prediction tells of other offsets at which replicas diverge than its logs do"
 
 
 def _of_replicas(evidence: Evidence) -> Iterator[str]:

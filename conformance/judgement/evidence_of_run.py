@@ -6,11 +6,11 @@ Pure. What stands there alone, such as the machine, can only be missing; what an
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from conformance.record.directory import FIRST_FORMAT, slug
-from conformance.record.run import record_id_base_of
+from conformance.record.directory import FIRST_FORMAT, is_run_name, topic_name
+from conformance.record.run import BACKENDS, record_id_base_of
 from conformance.record.verdict import Conformance
 from conformance.schedules.topic_settings import user_settings
 
@@ -30,7 +30,6 @@ SESSIONS = "max.incremental.fetch.session.cache.slots"
 ROUNDED_S = 2.0
 """By how much seconds and the times of start and end, which are whole seconds, may differ."""
 _NODE = re.compile(r"(broker|controller|zookeeper)-\d+ ")
-_RUN_NAME = r"\d{{8}}T\d{{6}}-{}(-\d+)?(/repredicted-.*)?"
 
 
 def told_complaints(about: Run) -> Iterator[str]:
@@ -41,12 +40,13 @@ def told_complaints(about: Run) -> Iterator[str]:
     where = about.environment
     if where is not None and not (where.java and where.python and where.os and where.cores and where.tester):
         yield "run.json does not say all of the environment"
+    if about.backend is not None and about.backend not in BACKENDS:
+        yield f"run.json says backend {about.backend}"
     if about.backend == "process" and about.digests.jars is None:
         yield "run.json does not say which jars were run"
     if about.seed is not None and about.record_id_base != record_id_base_of(about.seed):
         yield f"run.json says seed {about.seed}, and ids of records of another one"
-    name = f"{about.kafka}-{about.metadata}-{slug(about.scenario or '')}"
-    if not re.fullmatch(_RUN_NAME.format(re.escape(name)), about.run):
+    if not is_run_name(about.run, about.kafka, about.metadata, about.scenario or ""):
         yield f"run.json says run {about.run}, which is none of {about.scenario} on {about.kafka}/{about.metadata}"
     if about.not_run is None:
         yield from _of_times(about)
@@ -59,8 +59,13 @@ def _of_times(about: Run) -> Iterator[str]:
         yield "run.json does not say how long the run took"
     if about.seconds is not None and about.started and about.finished:
         took = datetime.fromisoformat(about.finished) - datetime.fromisoformat(about.started)
-        if not 0 <= took.total_seconds() <= about.seconds + ROUNDED_S:
+        if took.total_seconds() < 0 or abs(took.total_seconds() - about.seconds) > ROUNDED_S:
             yield "run.json says how long the run took in two ways"
+    if about.prediction is not None and about.started and about.finished and about.rules_of is None:
+        frozen_at = datetime.fromisoformat(about.prediction.frozen_at)
+        rounded = timedelta(seconds=ROUNDED_S)
+        if not datetime.fromisoformat(about.started) <= frozen_at <= datetime.fromisoformat(about.finished) + rounded:
+            yield "run.json says that the prediction was frozen when there was no run"
 
 
 def _names_lost_node(failure: HarnessFailure) -> bool:
@@ -92,7 +97,7 @@ def _of_whole_run(about: Run, schedule: Schedule, frames: Frames | None) -> Iter
     if about.format == FIRST_FORMAT:
         return
     yield from (f"run.json does not say {name}" for name in ON_BROKERS if getattr(about, name) is None)
-    if about.topic != f"{slug(about.scenario or '')}-{about.run[:15].lower()}":
+    if about.topic != topic_name(about.scenario or "", about.run):
         yield f"run.json says topic {about.topic}, which is not that of run {about.run}"
     waited = about.settings.imposed.get(FETCH_WAIT)
     if waited != str(schedule.fetch_wait_max_ms):

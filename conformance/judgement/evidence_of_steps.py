@@ -13,10 +13,11 @@ from conformance.judgement.evidence_of_faults import fault_complaints, hold_comp
 from conformance.record.directory import FIRST_FORMAT
 from conformance.record.observations import BrokerAnswer, MeasuredCheckpoint, MeasuredNumbers, OutcomeSeen, last_probes
 from conformance.record.timeline import HOLD_ENDS, Event
+from oracle.schedule import check_structure
 from oracle.steps.frames import DelayFrame, name_of_delay
 from oracle.steps.produce import AwaitOutcome
 from oracle.steps.questions import Consume, EndOffsetOfEpoch, ListOffsets, SendTo
-from oracle.steps.step import STEP_CLASSES
+from oracle.steps.step import STEP_CLASSES, ScheduleError
 from oracle.steps.waits import AwaitIsr, AwaitLeader
 from oracle.steps.waits import Checkpoint as CheckpointStep
 
@@ -59,6 +60,11 @@ def step_complaints(
     """
     is_complete = about.harness_failure is None
     yield from _of_order(schedule, timeline, is_complete=is_complete)
+    yield from _of_structure(schedule)
+    frozen = about.prediction if about.rules_of is None else None
+    started = [mark.t_ns for mark in timeline if mark.event is Event.STEP_STARTED]
+    if frozen is not None and any(t_ns < frozen.frozen_ns for t_ns in started):
+        yield "a step started before the prediction was frozen"
     finished = [mark.step for mark in timeline if mark.event is Event.STEP_FINISHED]
     taken = [(number, step) for number, step in enumerate(schedule.steps) if number in finished or is_complete]
     yield from _of_deeds(about, taken, timeline, len(schedule.steps))
@@ -70,6 +76,14 @@ def step_complaints(
     yield from fault_complaints(about, taken, timeline)
     if is_complete:
         yield from hold_complaints(about, schedule, timeline)
+
+
+def _of_structure(schedule: Schedule) -> Iterator[str]:
+    """Look whether the steps are a schedule: what one names, another one has brought about."""
+    try:
+        check_structure(schedule)
+    except ScheduleError as error:
+        yield f"the schedule is none: {error}"
 
 
 def _of_order(schedule: Schedule, timeline: Sequence[TimelineMark], *, is_complete: bool) -> Iterator[str]:

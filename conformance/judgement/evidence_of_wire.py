@@ -32,6 +32,7 @@ class WireStory:
         self._topic, self._topic_id = about.topic, about.topic_id
         self._wait_ms = schedule.fetch_wait_max_ms
         self._is_moved = any(isinstance(step, Reassign) for step in schedule.steps)
+        self._ends: dict[int, tuple[str, int | None, int]] = {}
         self._metadata: dict[int, FrameEntry] = {}
         self._epochs: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
         self._found: dict[str, int] = {}
@@ -54,6 +55,11 @@ class WireStory:
 
     def _of_frame(self, frame: TracedFrame) -> Iterator[str]:
         said = frame.said
+        if frame.forwarded_ns is not None and frame.forwarded_ns < frame.arrived_ns:
+            yield "left the gate before it reached it"
+        ends = frame.link, frame.source, frame.destination
+        if frame.source is not None and self._ends.setdefault(frame.connection, ends) != ends:
+            yield "is on a connection of other nodes"
         if frame.api in KEPT_BY_BROKER and frame.direction == "request" and said.broker_id not in (NONE, frame.source):
             yield "tells another broker than the one that sent it"
         if frame.link == REPLICATION and frame.is_request(FETCH) and frame.decoded is not None:

@@ -1,4 +1,6 @@
-"""Which record did each replica hold from which step on? Inferred, and said only where the end confirms it.
+"""Which record did each replica hold from which step on, and who led without knowing of a successor?
+
+What was held is inferred, and said only where the end confirms it.
 
 Nobody decodes segments in the middle of a run. But a leader that grows during a produce step holds that step's records,
 a follower that grows copies its leader's log, and a truncation cuts. Where this does not end at exactly the logs that
@@ -8,29 +10,25 @@ keeps them from knowing their leader. If that does not end there either, nothing
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from conformance.judgement.evidence_of_faults import named_holds
 from conformance.record.observations import last_probes
 from conformance.record.replica_logs import logs_by_broker
-from conformance.record.schedule import read_schedule
-from conformance.record.timeline import HOLD_ENDS, Event, read_timeline
-from conformance.record.verdict import HeldRecord
+from conformance.record.timeline import HOLD_ENDS, Event
+from conformance.record.verdict import HeldRecord, StaleLeader
 from oracle.steps.frames import Hold
 from oracle.steps.produce import Produce
 from oracle.steps.questions import SendTo
 from oracle.vocabulary import TELLING_WHO_LEADS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from conformance.record.directory import RunDirectory
+    from conformance.judgement.evidence import Evidence
     from conformance.record.observations import MeasuredNumbers, Observation
     from conformance.record.prediction import FrozenPrediction
-    from conformance.record.replica_logs import LogEntry
-    from conformance.record.run import Run
     from conformance.record.timeline import TimelineMark
     from oracle.schedule import Schedule
     from oracle.steps.step import Step
@@ -108,35 +106,43 @@ class _Inference:
 
 def misses_leader_change(run: LogsOfRun, broker: int, step: int) -> bool:
     """Return whether a broker waits, at the end of a step, for a held frame that tells who leads."""
-    later = (one.t_ns for one in run.timeline if one.event is Event.STEP_STARTED and one.step == step + 1)
-    next_ns = min(later, default=math.inf)
-    told = [one for one in run.timeline if (one.t_ns < next_ns if one.step is None else one.step <= step)]
-    caught = {one.subject for one in told if one.event is Event.HOLD_CAUGHT}
-    standing = caught - {one.subject for one in told if one.event in HOLD_ENDS}
-    return any(
-        isinstance(hold, Hold) and hold.broker == broker and hold.point in TELLING_WHO_LEADS and name in standing
-        for name, (_, hold) in named_holds(run.schedule).items()
+    return any(True for _ in _withheld_since(run, broker, step))
+
+
+def stale_leaders(run: LogsOfRun) -> tuple[StaleLeader, ...]:
+    """Return after which steps a broker that led when the frame was caught has not heard of its successor."""
+    return tuple(
+        StaleLeader(step, broker)
+        for step in run.probes
+        for broker in map(int, run.schedule.replicas)
+        if any(_leader_at(run, since) == broker for since in _withheld_since(run, broker, step))
     )
 
 
-def logs_of_run(
-    run: RunDirectory,
-    about: Run,
-    prediction: FrozenPrediction,
-    observations: Iterable[Observation],
-    entries: Iterable[LogEntry],
-) -> LogsOfRun:
-    """Return what the inference rests on; a replica that holds nothing is among the predicted ones alone.
+def _withheld_since(run: LogsOfRun, broker: int, step: int) -> Iterator[int]:
+    """Yield when each frame was caught that is held at the end of a step and tells a broker who leads."""
+    ends = [one.t_ns for one in run.timeline if one.event is Event.STEP_STARTED and one.step == step + 1]
+    told = [one for one in run.timeline if (not ends or one.t_ns < ends[0] if one.step is None else one.step <= step)]
+    ended = {one.subject for one in told if one.event in HOLD_ENDS}
+    caught = {one.subject: one.t_ns for one in told if one.event is Event.HOLD_CAUGHT and one.subject not in ended}
+    for name, (_, hold) in named_holds(run.schedule).items():
+        is_such = isinstance(hold, Hold) and hold.broker == broker and hold.point in TELLING_WHO_LEADS
+        if is_such and name in caught:
+            yield caught[name]
 
-    Raises:
-        RunDirectoryError: a file cannot be read.
-    """
-    labels = {about.record_id_base + record.id: record.label for record in prediction.records}
+
+def _leader_at(run: LogsOfRun, t_ns: int) -> int | None:
+    probes = [probe for _, probe in sorted(run.probes.items()) if probe.t_ns < t_ns]
+    return probes[-1].leader if probes else None
+
+
+def logs_of_run(evidence: Evidence, prediction: FrozenPrediction, observations: Iterable[Observation]) -> LogsOfRun:
+    """Return what the inference rests on; a replica that holds nothing is among the predicted ones alone."""
+    labels = {evidence.about.record_id_base + record.id: record.label for record in prediction.records}
     ends: dict[int, list[str]] = {broker: [] for broker in prediction.logs}
-    for broker, log in logs_by_broker(entries).items():
+    for broker, log in logs_by_broker(evidence.replica_logs).items():
         ends[broker] = ["" if entry.record_id is None else labels.get(entry.record_id, "") for entry in log]
-    timeline = read_timeline(run, may_be_cut=about.harness_failure is not None)
-    return LogsOfRun(read_schedule(run), timeline, last_probes(observations), ends)
+    return LogsOfRun(evidence.schedule, evidence.timeline, last_probes(observations), ends)
 
 
 def held_records(run: LogsOfRun) -> tuple[HeldRecord, ...]:

@@ -19,11 +19,13 @@ from conformance.record.run import read_run
 from conformance.record.timeline import Event, read_timeline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from conformance.record.directory import RunDirectory
     from conformance.record.observations import Observation
     from conformance.record.prediction import FrozenPrediction, PredictedOutcome
+    from conformance.record.run import Run
+    from conformance.record.timeline import TimelineMark
 
 
 def measured_prediction(run: RunDirectory) -> FrozenPrediction:
@@ -54,28 +56,32 @@ def write_measured_outcome(run: RunDirectory) -> None:
 
 
 def _rows(run: RunDirectory, alternative: PredictedOutcome) -> Iterator[ComparedRow]:
-    observations = observations_that_count(run)
+    about = read_run(run)
+    may_be_cut = about.harness_failure is not None
+    observations = observations_that_count(
+        about, read_observations(run, may_be_cut=may_be_cut), read_timeline(run, may_be_cut=may_be_cut)
+    )
     measured = checkpoints(observations)
     for checkpoint in alternative.checkpoints:
         if checkpoint.name in measured:
             yield from checkpoint_rows(checkpoint, measured[checkpoint.name])
-    learned = learned_outcomes(observations, is_complete=read_run(run).harness_failure is None)
+    learned = learned_outcomes(observations, is_complete=not may_be_cut)
     outcomes = {label: outcome for label, outcome in learned.items() if outcome.error != GIVEN_UP}
     yield from outcome_rows((r for r in alternative.records if r.label in outcomes), outcomes)
     yield from answer_rows(alternative, observations)
     yield from _log_rows(run, alternative)
 
 
-def observations_that_count(run: RunDirectory) -> list[Observation]:
+def observations_that_count(
+    about: Run, observations: Sequence[Observation], timeline: Iterable[TimelineMark]
+) -> Sequence[Observation]:
     """Return a run's observations; if a node was lost, only those of steps that ended with every node alive.
 
     What came later may be the lost node's doing.
     """
-    failure = read_run(run).harness_failure
-    observations = read_observations(run, may_be_cut=failure is not None)
-    if failure is None or not failure.lost_node:
+    if about.harness_failure is None or not about.harness_failure.lost_node:
         return observations
-    finished = {mark.step for mark in read_timeline(run, may_be_cut=True) if mark.event is Event.STEP_FINISHED}
+    finished = {mark.step for mark in timeline if mark.event is Event.STEP_FINISHED}
     return [seen for seen in observations if seen.step in finished]
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from conformance.record.prediction import FrozenPrediction, PredictedRecord
     from conformance.record.reconciliation import Counts
     from conformance.record.trace_check import TraceResult
-    from conformance.record.verdict import DifferingNumber, HeldInRun, HeldRecord
+    from conformance.record.verdict import HeldInRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,6 @@ class Facts:
         trace: what came out of the check of the wire trace; None if it was never checked.
         asked: the questions with both answers.
         every_run: what every run is held against.
-        differences: the replicas' offsets that were not as predicted after a step.
-        held_records: which record each replica held from when on.
     """
 
     prediction: FrozenPrediction
@@ -49,8 +47,6 @@ class Facts:
     trace: TraceResult | None = None
     asked: Sequence[ComparedAnswer] = ()
     every_run: Sequence[HeldInRun] = ()
-    differences: Sequence[DifferingNumber] = ()
-    held_records: Sequence[HeldRecord] = ()
 
 
 HARMFUL = ("lost", "phantom", "resurrected", "duplicated", "reordered", "value_changed", "diverged")

@@ -53,7 +53,7 @@ def check_digests(run: RunDirectory) -> None:
         RunDirectoryError: one was changed, added or removed since, or run.json has no digests; names it.
     """
     about = read_run(run)
-    if about.format == FIRST_FORMAT and about.rules_of is None:
+    if about.format == FIRST_FORMAT and (about.rules_of is None or about.evidence is None):
         _require_first_format(run)
     if about.evidence is None:
         if about.format == FIRST_FORMAT:

@@ -138,6 +138,17 @@ def run_name(kafka: str, metadata: str, scenario: str) -> str:
     return f"{stamp}-{kafka}-{metadata}-{slug(scenario)}"
 
 
+def is_run_name(name: str, kafka: str, metadata: str, scenario: str) -> bool:
+    """Return whether a run of a scenario is called so: numbered, if two began in one second, or predicted anew."""
+    end = re.escape(f"-{kafka}-{metadata}-{slug(scenario)}")
+    return re.fullmatch(rf"\d{{8}}T\d{{6}}{end}(-\d+)?(/repredicted-.*)?", name) is not None
+
+
+def topic_name(scenario: str, run: str) -> str:
+    """Return the name of a run's topic: that of its scenario, and when it began."""
+    return f"{slug(scenario)}-{run[:15].lower()}"
+
+
 def slug(text: str) -> str:
     """Return a text as a file or topic name."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-").lower()

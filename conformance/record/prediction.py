@@ -22,6 +22,7 @@ from conformance.record.run import Frozen, read_run, update_run
 from conformance.spark_extra import at_first_use
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     import pyarrow as pa
@@ -228,10 +229,12 @@ def write_prediction(run: RunDirectory, document: object, record_id_base: int, n
         name: ``PREDICTION_FILE`` or ``OUTCOME_FILE``.
     """
     run.write(name, document)
-    _write_tables((run.path / name).parent, read_prediction(run, name), record_id_base)
+    for path, table in _tables((run.path / name).parent, read_prediction(run, name), record_id_base):
+        pq.write_table(table, path)
 
 
-def _write_tables(directory: Path, prediction: FrozenPrediction, record_id_base: int) -> None:
+def _tables(directory: Path, prediction: FrozenPrediction, record_id_base: int) -> Iterator[tuple[Path, pa.Table]]:
+    """Yield a prediction's records and logs, and where they stand."""
     ids = {record.label: record_id_base + record.id for record in prediction.records}
     records = [{**asdict(record), "record_id": ids[record.label]} for record in prediction.records]
     logs = [
@@ -241,7 +244,7 @@ def _write_tables(directory: Path, prediction: FrozenPrediction, record_id_base:
     ]
     for name, rows, schema in (("records", records, _records_schema()), ("replica_logs", logs, _replica_logs_schema())):
         columns = [{column: row[column] for column in schema.names} for row in rows]
-        pq.write_table(pa.Table.from_pylist(columns, schema=schema), directory / f"{name}.parquet")
+        yield directory / f"{name}.parquet", pa.Table.from_pylist(columns, schema=schema)
 
 
 @cache
@@ -283,13 +286,23 @@ def check_frozen(run: RunDirectory) -> None:
     """Refuse a prediction that is not the one frozen before the read.
 
     Raises:
-        RunDirectoryError: it changed, or was never frozen.
+        RunDirectoryError: it changed, was never frozen, or is told in two ways.
     """
     frozen = read_run(run).prediction
     if frozen is None:
         raise RunDirectoryError(f"{run.path}: the prediction was never frozen")
     if frozen.sha256 != _digest(run):
         raise RunDirectoryError(f"{run.path}: the prediction has changed since it was frozen")
+    if run.has(PREDICTION_FILE):
+        _require_tables(run)
+
+
+def _require_tables(run: RunDirectory) -> None:
+    """Refuse a prediction whose tables, with which records are joined, say otherwise than it does."""
+    directory = (run.path / PREDICTION_FILE).parent
+    for path, table in _tables(directory, read_prediction(run), read_run(run).record_id_base):
+        if not path.exists() or not pq.read_table(path, columns=table.schema.names).equals(table):
+            raise RunDirectoryError(f"{run.path}: {PREDICTION_FILE} and {path.name} beside it differ")
 
 
 def _digest(run: RunDirectory) -> str:

@@ -16,6 +16,8 @@ RUN_FILE = "run.json"
 EXAMINATION = "examination"
 """The ``kind`` of a run that has answers and no records; any other run is a scenario's."""
 
+BACKENDS = ("process", "docker")
+"""Where brokers run, as run.json calls it."""
 INTERRUPTED = "the tester was interrupted before the run ended"
 """The message of a run that Ctrl-C or SIGTERM ended."""
 

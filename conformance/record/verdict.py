@@ -97,7 +97,7 @@ class DifferingNumber:
     broker: int
     number: str
     predicted: int
-    measured: int | None
+    measured: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +118,18 @@ class HeldRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class StaleLeader:
+    """A broker that led and, when a step had ended, had not heard of its successor: a held frame would tell it.
+
+    Attributes:
+        step: counted from 0.
+    """
+
+    step: int
+    broker: int
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """The two answers with their reason and findings.
 
@@ -129,7 +141,7 @@ class Verdict:
         differences: offsets of replicas that were not as predicted after a step, whether that is a finding or not (a
             follower may be a step late); None of an examination, of a run that was never compared, of an older tester.
         held_records: which record each replica held from when on; empty where the logs after the run do not confirm it,
-            None where ``differences`` is.
+            None where ``differences`` is, as are ``stale_leaders``: which brokers had not heard of their successor.
         promise_reason: by what the promise was not kept, in words; None if it was, or of an older tester.
         rules_of: another release by whose rules the run was judged, with ``rules_metadata``; None of its own.
     """
@@ -152,6 +164,7 @@ class Verdict:
     promise_reason: str | None = None
     differences: tuple[DifferingNumber, ...] | None = field(default=None, compare=False)
     held_records: tuple[HeldRecord, ...] | None = field(default=None, compare=False)
+    stale_leaders: tuple[StaleLeader, ...] | None = field(default=None, compare=False)
 
     @property
     def counted(self) -> Conformance:

@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.examination import Examination, basis_of
-from conformance.record.directory import RunDirectory, run_name, slug
+from conformance.record.directory import RunDirectory, run_name, topic_name
 from conformance.record.run import EXAMINATION, Digests, Environment, Run, RunSettings, write_run
 from conformance.record.schedule import write_schedule
 from conformance.schedules.topic_settings import user_settings
@@ -65,7 +65,7 @@ def _with_subject(about: Run, entry: Entry) -> Run:
         return replace(about, kind=EXAMINATION, steps=tuple(entry.subject.steps()))
     return replace(
         about,
-        topic=f"{slug(entry.name)}-{about.run[:15].lower()}",
+        topic=topic_name(entry.name, about.run),
         brokers=tuple(entry.schedule.brokers),
         controller=CONTROLLER,
         settings=RunSettings(user=user_settings(entry.schedule)),

@@ -26,7 +26,7 @@ from conformance.judgement.comparison import (
 )
 from conformance.judgement.every_run import held_in_run
 from conformance.judgement.evidence_of_run import told_complaints
-from conformance.judgement.held_records import held_records, logs_of_run
+from conformance.judgement.held_records import held_records, logs_of_run, stale_leaders
 from conformance.judgement.open_outcomes import measured_prediction, observations_that_count
 from conformance.judgement.promises import Facts
 from conformance.judgement.verdicts import EVIDENCE_INCOMPLETE, against_expectation, judge, not_run
@@ -35,10 +35,9 @@ from conformance.record.digests import check_digests, write_digests
 from conformance.record.directory import FIRST_FORMAT, RunDirectoryError
 from conformance.record.observations import checkpoints
 from conformance.record.prediction import PREDICTION_FILE, check_frozen, read_prediction
-from conformance.record.reconciliation import ComparedCheckpoint, read_counts, read_samples, write_checkpoints
-from conformance.record.replica_logs import read_replica_logs
+from conformance.record.reconciliation import ComparedCheckpoint, read_samples, write_checkpoints
 from conformance.record.run import INTERRUPTED, HarnessFailure, read_run
-from conformance.record.timeline import Event, read_timeline
+from conformance.record.timeline import Event
 from conformance.record.verdict import Conformance, Verdict, write_verdict
 from conformance.stages.examining import judge_examination
 from conformance.stages.whole_evidence import evidence_of, in_view_of_evidence
@@ -47,11 +46,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from datetime import date
 
+    from conformance.judgement.evidence import Evidence
     from conformance.record.directory import RunDirectory
     from conformance.record.observations import Observation
     from conformance.record.prediction import FrozenPrediction
     from conformance.record.replica_logs import LogEntry
     from conformance.record.run import Run
+    from conformance.record.timeline import TimelineMark
 
 
 UNBOUND = "not checked, for a run of format 1 has no digests: whether its files are those that it ended with"
@@ -73,7 +74,7 @@ def judge_run(run: RunDirectory, accepted: Sequence[AcceptedFinding] = ()) -> Ve
     if not about.not_run:
         require_finished(run, about)
     check_digests(run)
-    with _refusing_contradictions(run):
+    with refusing_contradictions(run):
         if about.not_run or about.is_examination:
             _require_told(run, about)
         if about.not_run:
@@ -91,7 +92,7 @@ def judge_run(run: RunDirectory, accepted: Sequence[AcceptedFinding] = ()) -> Ve
 
 
 @contextmanager
-def _refusing_contradictions(run: RunDirectory) -> Iterator[None]:
+def refusing_contradictions(run: RunDirectory) -> Iterator[None]:
     """Files of which one names what another does not know, or tells a time that is none, are no evidence.
 
     Raises:
@@ -107,8 +108,16 @@ def _refusing_contradictions(run: RunDirectory) -> Iterator[None]:
 def _judged(run: RunDirectory, about: Run) -> Verdict:
     if about.is_examination:
         return judge_examination(run, about)
-    facts = gather_facts(run, about)
-    return replace(judge(facts), differences=tuple(facts.differences), held_records=tuple(facts.held_records))
+    evidence = evidence_of(run, about)
+    observations = observations_that_count(about, evidence.observations, evidence.timeline)
+    facts = gather_facts(run, evidence, observations)
+    logs = logs_of_run(evidence, facts.prediction, observations)
+    return replace(
+        judge(facts),
+        differences=differing_numbers(facts.prediction, observations),
+        held_records=held_records(logs),
+        stale_leaders=stale_leaders(logs),
+    )
 
 
 def _written(run: RunDirectory, about: Run, verdict: Verdict) -> Verdict:
@@ -229,11 +238,15 @@ def judge_unreadable(run: RunDirectory, why: str) -> Verdict:
     return _written(run, read_run(run), Verdict(Conformance.HARNESS_ERROR, None, why))
 
 
-def gather_facts(run: RunDirectory, about: Run) -> Facts:
-    """Read everything a verdict rests on; write reconciliation/checkpoints.json and trace_check.json on the way."""
-    prediction = measured_prediction(run)
-    failure = about.harness_failure
-    observations = observations_that_count(run)
+def gather_facts(run: RunDirectory, evidence: Evidence, observations: Sequence[Observation]) -> Facts:
+    """Gather everything a verdict rests on; write reconciliation/checkpoints.json and trace_check.json on the way.
+
+    Args:
+        run: where the counts and samples of the reconciliation are.
+        evidence: its files.
+        observations: those of them that count.
+    """
+    prediction, about, failure = measured_prediction(run), evidence.about, evidence.about.harness_failure
     compared = _compared_checkpoints(prediction, observations)
     write_checkpoints(run, [ComparedCheckpoint(name, tuple(row.recorded for row in rows)) for name, rows in compared])
     rows = [row for name, rows in compared for row in _named(name, rows)]
@@ -242,35 +255,32 @@ def gather_facts(run: RunDirectory, about: Run) -> Facts:
     rows += [] if failure else unexplained_probes(prediction, observations)
     told = compare_broker_answers(prediction, observations, is_complete=failure is None)
     trace = None if failure is not None and failure.lost_node else check_trace(run)
-    entries = read_replica_logs(run)
     return Facts(
         prediction=prediction,
         rows=rows,
         conflicts=[
-            *epoch_conflicts(_epoch_pairs(about, prediction, observations, entries)),
+            *epoch_conflicts(_epoch_pairs(about, prediction, observations, evidence.replica_logs)),
             *leadership_conflicts(observations),
         ],
-        counts=read_counts(run),
+        counts=evidence.counts,
         samples=read_samples(run),
         interruption=in_view_of_evidence(
-            _interruption(_in_view_of_races(failure, prediction, run), prediction, compared, about),
-            evidence_of(run, about),
+            _interruption(_in_view_of_races(failure, prediction, evidence.timeline), prediction, compared, about),
+            evidence,
         ),
         trace=trace,
         asked=compare_answers(run, is_complete=failure is None, told=told),
         every_run=held_in_run(observations, trace),
-        differences=differing_numbers(prediction, observations),
-        held_records=held_records(logs_of_run(run, about, prediction, observations, entries)),
     )
 
 
 def _in_view_of_races(
-    failure: HarnessFailure | None, prediction: FrozenPrediction, run: RunDirectory
+    failure: HarnessFailure | None, prediction: FrozenPrediction, timeline: Iterable[TimelineMark]
 ) -> HarnessFailure | None:
     """Return what ended the run; where it ended by itself, awaiting one outcome of an open race, another one came."""
     if failure is None or not prediction.assumed or _is_from_outside(failure):
         return failure
-    started = [mark.step for mark in read_timeline(run) if mark.event is Event.STEP_STARTED]
+    started = [mark.step for mark in timeline if mark.event is Event.STEP_STARTED]
     assumption = next((one.text for one in prediction.assumed if started[-1:] == [one.step]), None)
     if assumption is None:
         return failure

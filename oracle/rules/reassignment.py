@@ -140,7 +140,7 @@ ADDED_UNLESS_FEWER = replace(
     rule=Rule(
         name="reassignment-waits-for-all-if-it-leaves-fewer",
         source="KAFKA-19975",
-        says="A reassignment ends when all added replicas are in sync, and all wanted ones if fewer are left.",
+        says="A reassignment ends when all added replicas are in sync; if more leave, when all wanted ones are.",
     ),
     is_ready=added_in_sync_unless_fewer,
 )

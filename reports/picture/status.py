@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup
 
-from oracle.vocabulary import TELLING_WHO_LEADS
+from conformance.record.verdict import StaleLeader
 from reports.picture.layout import STRIP
 from reports.picture.scale import LEFT, TimeScale, change_at
 from reports.svg import element, group, label, text_width, titled
 
 if TYPE_CHECKING:
     from reports.picture.layout import Lane
-    from reports.story import HeldFrameView, MomentView, Story
+    from reports.story import MomentView, Story
 
 
 class Status(NamedTuple):
@@ -37,7 +37,7 @@ def status_of(story: Story, moment: MomentView, broker: int) -> Status:
     """Return what a replica was at rest after a step: in its own eyes, if it has not heard of its successor."""
     status = _decided_status(moment, broker)
     is_up_and_follows = status.css in {"in-sync", "out-of-sync"}
-    return _BELIEVES if is_up_and_follows and believes_to_lead(story, broker, moment.step) else status
+    return _BELIEVES if is_up_and_follows and StaleLeader(moment.step, broker) in story.stale_leaders else status
 
 
 def _decided_status(moment: MomentView, broker: int) -> Status:
@@ -111,25 +111,3 @@ def _veil(lane: Lane, span: _Span) -> Markup:
         element("rect", **box, height=height, class_="veil"),
         element("rect", **box, height=height, fill="url(#area-down)"),
     )
-
-
-# Which broker has not heard who leads? One whose frame from or to the controller is held.
-
-
-def believes_to_lead(story: Story, broker: int, step: int) -> bool:
-    """Return whether a broker led when the frame was caught that would tell it of its successor."""
-    return any(
-        _withholds_leader_change(frame, broker, step) and _led_before(story, broker, frame)
-        for frame in story.held_frames
-    )
-
-
-def _withholds_leader_change(frame: HeldFrameView, broker: int, step: int) -> bool:
-    is_ended = frame.ended is not None and frame.ended.step <= step
-    is_caught = frame.point in TELLING_WHO_LEADS and frame.caught.step <= step
-    return frame.follower == broker and is_caught and not is_ended
-
-
-def _led_before(story: Story, broker: int, frame: HeldFrameView) -> bool:
-    leaders = [moment.leader for moment in story.measured if moment.step < frame.caught.step]
-    return bool(leaders) and leaders[-1] == broker

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.catalogue.questions import agrees
-from conformance.examining.defects_with_puppets import ANSWERED_AT_ONCE, FETCHES
-from conformance.puppet_scripts.script import OneBroker
+from conformance.examining.defects_with_puppets import ANSWERED_AT_ONCE, FETCHES, LEADER, NEXT_LEADER
+from conformance.puppet_scripts.script import REPLICAS, OneBroker
 from conformance.scenarios.regressions.with_puppets import (
     EMPTY_EPOCH,
     FENCED_LATE,
@@ -17,6 +17,7 @@ from conformance.scenarios.regressions.with_puppets import (
     LOG_ENDS_LATER,
 )
 from fault_injection.puppets.run import PuppetRun
+from fault_injection.puppets.served_topics import PuppetTopic
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
 
@@ -53,7 +54,7 @@ def test_the_broker_shows_the_defects_of_its_release(
     run: PuppetRun, examination: Examination, otherwise_later: list[str]
 ) -> None:
     measured = played(run, examination)
-    assert otherwise(predicted(examination, WITH_DEFECTS), measured) == []
+    assert otherwise(predicted(examination, WITH_DEFECTS), measured) == [], asked_of_puppets(run, examination)
     assert otherwise(predicted(examination, WITHOUT), measured) == otherwise_later
 
 
@@ -83,9 +84,21 @@ def played(run: PuppetRun, examination: Examination) -> dict[str, Value]:
     """Play an examination; give what was measured, by what was asked."""
     assert isinstance(examination.subject, OneBroker)
     measured: dict[str, Value] = {}
-    for answer in examination.subject.play(run, examination.id.replace("/", "-")):
+    for answer in examination.subject.play(run, topic_of(examination)):
         measured[answer.what] = answer.value  # type: ignore[assignment]  # a measured answer is no range
     return measured
+
+
+def topic_of(examination: Examination) -> str:
+    return examination.id.replace("/", "-")
+
+
+def asked_of_puppets(run: PuppetRun, examination: Examination) -> str:
+    """Tell what the broker asked its leaders, and what it logged of it: a wrong answer is to be explained."""
+    topic = PuppetTopic(topic_of(examination), REPLICAS)
+    asked = {broker: run.leader(broker).asked(topic) for broker in (LEADER, NEXT_LEADER)}
+    logged = (line for line in run.cluster.log_text(1).splitlines() if topic.name in line)
+    return "\n".join([*map(str, asked.items()), *logged])
 
 
 def otherwise(expected: tuple[QuestionAnswer, ...], measured: dict[str, Value]) -> list[str]:

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from conformance.judgement.held_records import held_records, logs_of_run
+from conformance.judgement.held_records import LogsOfRun, held_records, logs_of_run, stale_leaders
 from conformance.record.directory import RunDirectory
-from conformance.record.observations import read_observations
-from conformance.record.prediction import read_prediction
-from conformance.record.replica_logs import REPLICA_LOGS_FILE, read_replica_logs, replica_logs_schema
+from conformance.record.replica_logs import REPLICA_LOGS_FILE, replica_logs_schema
 from conformance.record.run import read_run
+from conformance.stages.whole_evidence import evidence_of
 from oracle.steps.step import STEP_CLASSES
 from tests.reports.golden_traces import allowed, violated
 
@@ -106,17 +105,26 @@ def write_golden(golden: GoldenRun, folder: Path) -> Path:
         _write(path / "brokers" / "1" / "server.log", "started\n")
         _tables(golden, path)
     if golden.verdict is not None:
-        said = {"differences": _differences(golden), "held_records": _held_records(RunDirectory(path))}
+        said = {"differences": _differences(golden), **_told_by_logs(RunDirectory(path))}
         _write(path / "verdict.json", json.dumps({**golden.verdict, **said}))
     return path
 
 
-def _held_records(run: RunDirectory) -> list[dict[str, Any]]:
-    """Return which record each replica held when, as the judge finds it out."""
+def _told_by_logs(run: RunDirectory) -> dict[str, list[dict[str, Any]]]:
+    """Return which record each replica held when, and who led without knowing better, as the judge finds it out."""
     if not run.has("schedule.json"):
-        return []
-    logs = logs_of_run(run, read_run(run), read_prediction(run), read_observations(run), read_replica_logs(run))
-    return [asdict(one) for one in held_records(logs)]
+        return {"held_records": [], "stale_leaders": []}
+    logs = logs_of(run)
+    return {
+        "held_records": [asdict(one) for one in held_records(logs)],
+        "stale_leaders": [asdict(one) for one in stale_leaders(logs)],
+    }
+
+
+def logs_of(run: RunDirectory) -> LogsOfRun:
+    """Return what the inference of a run's logs rests on."""
+    evidence = evidence_of(run, read_run(run))
+    return logs_of_run(evidence, evidence.prediction, evidence.observations)
 
 
 def _trace_check(golden: GoldenRun) -> dict[str, Any]:

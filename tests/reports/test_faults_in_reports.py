@@ -13,7 +13,7 @@ from reports import write_report
 from reports.load import load_run
 from reports.picture.layout import lay_out
 from reports.picture.scale import TimeScale
-from reports.picture.status import believes_to_lead
+from reports.picture.status import status_of
 from reports.story import CONTROLLER
 from reports.timeline_svg import describe_story, draw_timeline, picture_table
 from reports.verdict_words import decision
@@ -245,6 +245,8 @@ def test_a_topic_that_lost_everything_was_read(tmp_path: Path) -> None:
 
 def test_only_the_deaf_broker_that_led_believes_it_leads(view: Callable[[GoldenRun], RunView]) -> None:
     story = view(golden_faults.zombie_leader()).story
-    assert [broker for broker in (1, 2) if believes_to_lead(story, broker, 2)] == [2]
-    other = replace(story, held_frames=(replace(story.held_frames[0], follower=1),))
-    assert not [broker for broker in (1, 2) if believes_to_lead(other, broker, 2)]
+    moment = next(one for one in story.measured if one.step == 2)
+    untold = replace(story, stale_leaders=())
+
+    assert ["believes" in status_of(story, moment, broker).words for broker in (1, 2)] == [False, True]
+    assert not any("believes" in status_of(untold, moment, broker).words for broker in (1, 2))

@@ -7,14 +7,15 @@ place of a list and ``*`` any key of a map.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from conformance.record.run import Run
+from conformance.record.prediction import freeze
+from conformance.record.run import Run, read_run, update_run
 from conformance.record.timeline import TimelineMark
 from conformance.record.wire import TracedFrame, TraceEnd
 
@@ -29,6 +30,8 @@ LINE_FILES = ("timeline.ndjson", "observations.ndjson", "answers.ndjson", "wire.
 TABLES = ("ledger/attempts", "ledger/outcomes", "topic/part", "replica_logs/replica_logs")
 MAPS = ("settings.imposed", "settings.user", "evidence")
 """Fields whose keys are names of somebody else's, each of which is one place of the same path."""
+CHANGED = "changed"
+"""The way of a doctoring that gives a field another value."""
 LARGE = 10**12
 """Numbers from here on are times in nanoseconds, or ids of records."""
 STEP = 10**10
@@ -87,6 +90,15 @@ def write_rows(run: RunDirectory, file: str, rows: Rows) -> None:
         pq.write_table(pa.Table.from_pylist(rows, schema=schema), paths[0])
 
 
+def freeze_as_before(run: RunDirectory) -> None:
+    """Renew the hash of a prediction that was changed, and leave when it was frozen as it was."""
+    before = read_run(run).prediction
+    freeze(run)
+    after = read_run(run).prediction
+    if before is not None and after is not None:
+        update_run(run, prediction=replace(before, sha256=after.sha256))
+
+
 def _parts(base: Path, table: str) -> list[Path]:
     return sorted(base.glob(f"{table}*.parquet"))
 
@@ -97,7 +109,7 @@ def doctorings(file: str, rows: Rows) -> Iterator[Doctoring]:
         for where, place in _spread(places).items():
             value = _at(rows, place)
             if not isinstance(value, dict):
-                yield Doctoring(file, path, "changed", where, lambda rows, place=place: _set(rows, place, _changed))
+                yield Doctoring(file, path, CHANGED, where, lambda rows, place=place: _set(rows, place, _changed))
             yield Doctoring(file, path, "removed", where, lambda rows, place=place: _set(rows, place, None))
     if file in JSON_FILES:
         return

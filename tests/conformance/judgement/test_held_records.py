@@ -8,35 +8,29 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.judgement import held_records as inferring
-from conformance.judgement.held_records import LogsOfRun, held_records, logs_of_run, misses_leader_change
+from conformance.judgement.held_records import held_records, misses_leader_change, stale_leaders
 from conformance.record.directory import RunDirectory
-from conformance.record.observations import read_observations
-from conformance.record.prediction import read_prediction
-from conformance.record.replica_logs import read_replica_logs
-from conformance.record.run import read_run
-from conformance.record.verdict import HeldRecord
+from conformance.record.verdict import HeldRecord, StaleLeader
 from oracle.steps.frames import Hold
 from oracle.vocabulary import BrokerId
 from tests.conformance.judgement.recorded_runs import unpacked
 from tests.reports import golden_faults, golden_runs
-from tests.reports.golden_writer import write_golden
+from tests.reports.golden_writer import logs_of, write_golden
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-
-def of(run: RunDirectory) -> LogsOfRun:
-    return logs_of_run(run, read_run(run), read_prediction(run), read_observations(run), read_replica_logs(run))
+    from conformance.judgement.held_records import LogsOfRun
 
 
 @pytest.fixture
 def zombie(tmp_path: Path) -> LogsOfRun:
-    return of(RunDirectory(write_golden(golden_faults.zombie_leader(), tmp_path)))
+    return logs_of(RunDirectory(write_golden(golden_faults.zombie_leader(), tmp_path)))
 
 
 @pytest.fixture
 def clean_loss(tmp_path: Path) -> LogsOfRun:
-    return of(RunDirectory(write_golden(golden_runs.clean_loss(), tmp_path)))
+    return logs_of(RunDirectory(write_golden(golden_runs.clean_loss(), tmp_path)))
 
 
 def test_what_the_deposed_leader_wrote_is_replaced_though_no_number_shows_it(zombie: LogsOfRun) -> None:
@@ -62,6 +56,17 @@ def test_only_the_broker_whose_frame_is_held_misses_its_leader(zombie: LogsOfRun
     assert not misses_leader_change(zombie, 2, 5)
 
 
+def test_a_stale_leader_is_one_that_led_when_the_frame_was_caught(zombie: LogsOfRun) -> None:
+    of_the_other = (replace(one, broker=BrokerId(1)) if isinstance(one, Hold) else one for one in zombie.schedule.steps)
+
+    assert {one.broker for one in stale_leaders(zombie)} == {2}
+    assert StaleLeader(2, 2) in stale_leaders(zombie)
+    assert not {StaleLeader(0, 2), StaleLeader(5, 2)} & {*stale_leaders(zombie)}
+    assert stale_leaders(replace(zombie, schedule=replace(zombie.schedule, steps=tuple(of_the_other)))) == ()
+    unheld = replace(zombie, timeline=[mark for mark in zombie.timeline if not mark.event.value.startswith("hold_")])
+    assert stale_leaders(unheld) == ()
+
+
 def test_nothing_is_said_that_the_logs_after_the_run_do_not_confirm(clean_loss: LogsOfRun) -> None:
     found = {(one.broker, one.offset, one.label) for one in held_records(clean_loss)}
     (first, *_), others = zip(*clean_loss.ends.items(), strict=True)
@@ -80,7 +85,7 @@ def test_of_more_records_than_anybody_draws_nothing_is_found_out(
 
 
 def test_real_runs_are_confirmed(tmp_path: Path) -> None:
-    lost, replaced = (of(unpacked(name, tmp_path)) for name in ("0.10.2.2-tr-01", "4.4.0-le-05-leader-kraft-log"))
+    lost, replaced = (logs_of(unpacked(name, tmp_path)) for name in ("0.10.2.2-tr-01", "4.4.0-le-05-leader-kraft-log"))
 
     assert [(one.broker, one.label) for one in held_records(lost) if one.offset == 1] == [
         (1, "m1"),

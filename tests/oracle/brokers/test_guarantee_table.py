@@ -52,7 +52,6 @@ def essence(found: SearchAnswer) -> tuple[tuple[int | None, int | None] | None, 
     return tuple(None if finding is None else (finding.actions, finding.steps) for finding in findings)
 
 
-@pytest.mark.no_cover
 @pytest.mark.slow
 @pytest.mark.parametrize(("version", "mode", "cell"), SAMPLE, ids=lambda value: getattr(value, "settings", str(value)))
 def test_a_sample_of_the_kept_table_is_what_the_explorer_finds(
