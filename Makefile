@@ -100,10 +100,11 @@ test-lanes: setup-dev
 	@$(PYTEST) -n 2 --durations=15 --ignore=tests/oracle -m "($(STARTS)) and not alone$(by_day)" $(call junit,lanes)
 
 test-nightly: setup-dev
-	@$(PYTEST) -n 2 --durations=15 -m nightly $(call junit,nightly)
+	@$(PYTEST) -n 2 --durations=15 -m "nightly and not alone" $(call junit,nightly)
+	@$(PYTEST) -n 2 --durations=5 -m "nightly and alone" $(call junit,nightly-alone)
 
 test-alone: setup-dev
-	@$(PYTEST) -n 2 --durations=5 --ignore=tests/oracle -m "($(STARTS)) and alone" $(call junit,alone)
+	@$(PYTEST) -n 2 --durations=5 --ignore=tests/oracle -m "($(STARTS)) and alone$(by_day)" $(call junit,alone)
 
 lint: setup-dev
 	@$(BIN)/ruff check .

@@ -31,7 +31,7 @@ AT_NIGHT = {
     "tests/fault_injection/cluster/": r"\[(0\.10\.2-process|4\.3-docker)\]",
     "tests/fault_injection/cluster/test_container_files.py": r"\[4\.3\]",
     "tests/fault_injection/cluster/test_isolation.py": r"_is_unregistered_.*\[process\]|_keeps_.*\[docker\]",
-    "tests/fault_injection/faults/test_process_faults.py": r"\[docker-(kill|stop|pause)-",
+    "tests/fault_injection/faults/test_process_faults.py": r"\[docker-(kill|kill_together|stop|pause)-",
     # Releases between the oldest and the newest.
     "tests/conformance/clients/": r"\[(2\.8\.2|3\.9\.2)[]-]",
     "tests/conformance/probes/": r"\[(2\.8\.2|3\.9\.2)[]-]",
@@ -40,6 +40,7 @@ AT_NIGHT = {
     "tests/fault_injection/wire/test_sessions_with_brokers.py": r"\[(1\.1\.1|2\.8\.2)\]",
     # Whole runs of the command line, the like of which .ci/run has every time.
     "tests/conformance/examining/test_fetchers_with_brokers.py": r"\[FE-03\]",
+    "tests/integration/test_clean_up.py": r"\[SIGTERM-Spark",
     "tests/integration/test_composed_clusters.py": r"\[zookeeper\]",
     "tests/conformance/test_terminal.py": r"::test_real_brokers_run_below_a_bar|_wider_.*(--not-run|explain EL)",
     "tests/integration/test_counterexamples.py": r"::test_a_hole_is_open_",
@@ -58,6 +59,7 @@ ONE_IN_THREE = (
     "tests/oracle/differential/test_differential.py::test_both_tell_a_story_alike[",
     "tests/oracle/differential/test_differential.py::test_an_interpreter_that_is_wrong_would_be_noticed[",
     "tests/oracle/brokers/test_guarantee_table.py::test_a_sample_of_the_kept_table_is_what_the_explorer_finds[",
+    "tests/conformance/reconcile/test_doctored_runs.py::test_a_doctored_row_is_named[",
     "tests/conformance/scenarios/election/test_settings.py::test_the_crash_is_the_worst_of_the_table[",
     "tests/conformance/scenarios/election/test_settings.py::test_the_power_failure_loses_what_the_table_says_",
     "tests/conformance/scenarios/election/test_settings.py::test_the_explorer_finds_the_kept_schedule[",

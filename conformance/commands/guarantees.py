@@ -11,7 +11,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from conformance.commands.choosing import Choice, rules_of
-from conformance.commands.guarantee_cell import faults_word, short_tables
+from conformance.commands.guarantee_cell import faults_word
+from conformance.commands.guarantee_glance import short_tables
 from conformance.line import release_named
 from conformance.schedules.schedule_file import schedule_text
 from fault_injection.releases import RELEASES, UsageError, find_release

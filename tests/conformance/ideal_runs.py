@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ from conformance.record.observations import (
 from conformance.record.prediction import frozen_form
 from conformance.record.reconciliation import Counts, RecordClass, Totals, write_reconciliation
 from conformance.record.replica_logs import LogEntry, write_replica_logs
-from conformance.record.run import Digests, Environment, Run, RunSettings, write_run
+from conformance.record.run import Digests, Environment, Run, RunSettings, read_run, update_run, write_run
 from conformance.record.schedule import write_schedule
 from conformance.record.topic import read_topic
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
@@ -80,6 +81,9 @@ def write_ideal_run(
     write_schedule(run, scenario.schedule)
     document = prediction.as_json()
     freeze_prediction(run, document, BASE, predicted_answers(scenario.questions, rules, frozen_form(document)))
+    frozen = read_run(run).prediction
+    assert frozen is not None
+    update_run(run, prediction=replace(frozen, frozen_ns=0))  # the times of an ideal run are counted from its beginning
     write_timeline(run, scenario.schedule, MetadataMode(metadata), topic_of(scenario))
     _write_observations(run, taken, scenario.schedule)
     _write_records(run, taken, scenario.schedule, topic_of(scenario))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.cli import build_parser, main
-from conformance.commands.guarantee_cell import answer_words
+from conformance.commands.guarantee_glance import answer_words
 from conformance.commands.guarantees import kept_answers, kept_table
 from conformance.registry import select
 from conformance.schedules.schedule_file import read_schedule

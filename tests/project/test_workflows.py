@@ -180,8 +180,9 @@ def test_what_ci_leaves_out_is_a_job_of_the_nightly() -> None:
     ]
     assert ' and not alone and not nightly"' in lanes
     assert ' and not nightly"' in pure
-    assert "nightly" not in alone
-    assert "-m nightly" in nightly
+    assert ' and alone and not nightly"' in alone
+    assert '-m "nightly and not alone"' in nightly
+    assert '-m "nightly and alone"' in nightly
     assert ' tests/oracle -m "not (slow and no_cover) and not nightly" ' in left
     assert ' tests/oracle -m "slow and no_cover"' in searched
 
