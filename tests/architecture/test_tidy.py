@@ -24,7 +24,6 @@ LONGER_FILES = {
     "conformance/running/processes.py": "every end and start of a broker, and what is awaited after it",
     "fault_injection/wire/proxy.py": "one relay, one lock: what is asked of it, and what becomes of each frame",
     "conformance/record/prediction.py": "the prediction as it is frozen: its form, its tables, its hash",
-    "conformance/record/ledger.py": "both tables of the ledger: their form, their writer, their reader",
     "tests/conformance/stages/test_judging.py": "what one change of one file makes of a verdict, one after the other",
     "tests/conformance/judgement/test_evidence.py": "one table: each piece of evidence, and what is told without it",
     "oracle/rules/by_version.py": "one table: what does each release do?",

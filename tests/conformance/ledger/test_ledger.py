@@ -11,7 +11,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from conformance.record.ledger import Attempt, LedgerError, LedgerWriter, OutcomeEntry, attempts_schema, read_ledger
+from conformance.record.directory import RunDirectory, RunDirectoryError
+from conformance.record.ledger import (
+    Attempt,
+    LedgerError,
+    LedgerWriter,
+    OutcomeEntry,
+    attempts_schema,
+    read_attempts,
+    read_outcomes,
+)
 from oracle.vocabulary import Acks, ProduceOutcome
 
 ATTEMPT = Attempt(7, "m0", "t", 0, Acks.ALL, 3, 100, 1_000)
@@ -30,25 +39,27 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def test_what_is_written_is_read_in_order(tmp_path: Path) -> None:
-    writer = LedgerWriter(tmp_path / "ledger")
+@pytest.fixture
+def run(tmp_path: Path) -> RunDirectory:
+    return RunDirectory(tmp_path)
+
+
+def test_what_is_written_is_read_in_order(run: RunDirectory) -> None:
+    writer = LedgerWriter(run.path / "ledger")
     second = replace(ATTEMPT, record_id=8, acks=Acks.LEADER)
     writer.record_attempts([ATTEMPT])
     writer.record_attempts([second])
     writer.record_outcomes([OUTCOME, REFUSED])
-    ledger = read_ledger(tmp_path / "ledger")
-    assert ledger.attempt_entries() == (ATTEMPT, second)
-    assert ledger.outcome_entries() == (OUTCOME, REFUSED)
+    assert read_attempts(run) == [ATTEMPT, second]
+    assert read_outcomes(run) == [OUTCOME, REFUSED]
 
 
-def test_a_crash_between_attempt_and_outcome_leaves_the_attempt(tmp_path: Path) -> None:
-    crashed = subprocess.run(
-        [sys.executable, "-c", CRASHING_RUN, str(tmp_path)], check=False, env={"PYTHONPATH": os.pathsep.join(sys.path)}
-    )
+def test_a_crash_between_attempt_and_outcome_leaves_the_attempt(run: RunDirectory) -> None:
+    command = [sys.executable, "-c", CRASHING_RUN, str(run.path / "ledger")]
+    crashed = subprocess.run(command, check=False, env={"PYTHONPATH": os.pathsep.join(sys.path)})
     assert crashed.returncode == -signal.SIGKILL
-    ledger = read_ledger(tmp_path)
-    assert ledger.attempt_entries() == (ATTEMPT,)
-    assert ledger.outcome_entries() == ()
+    assert read_attempts(run) == [ATTEMPT]
+    assert read_outcomes(run) == []
 
 
 def test_files_are_never_rewritten(tmp_path: Path) -> None:
@@ -76,7 +87,7 @@ def test_nothing_to_write_is_refused(tmp_path: Path) -> None:
         LedgerWriter(tmp_path).record_outcomes([])
 
 
-def test_whole_tables_are_appended(tmp_path: Path) -> None:
+def test_whole_tables_are_appended(run: RunDirectory) -> None:
     count = 10_000
     columns = {
         "record_id": range(count),
@@ -88,58 +99,28 @@ def test_whole_tables_are_appended(tmp_path: Path) -> None:
         "value_length": [100] * count,
         "attempted_ns": range(count),
     }
-    LedgerWriter(tmp_path).append_attempts(
-        pa.table({name: list(it) for name, it in columns.items()}, attempts_schema())
-    )
-    assert read_ledger(tmp_path).attempts.num_rows == count
+    table = pa.table({name: list(it) for name, it in columns.items()}, attempts_schema())
+    LedgerWriter(run.path / "ledger").append_attempts(table)
+    assert len(read_attempts(run)) == count
 
 
-def test_a_record_attempted_twice_is_refused(tmp_path: Path) -> None:
-    writer = LedgerWriter(tmp_path)
-    writer.record_attempts([ATTEMPT])
-    writer.record_attempts([ATTEMPT])
-    with pytest.raises(LedgerError, match="1 records were attempted more than once, such as 7"):
-        read_ledger(tmp_path)
+def test_other_columns_are_refused(run: RunDirectory) -> None:
+    (run.path / "ledger").mkdir()
+    pq.write_table(pa.table({"record_id": [1]}), run.path / "ledger" / "attempts-00000.parquet")
+    with pytest.raises(RunDirectoryError, match=r"cannot be read: .*label"):
+        read_attempts(run)
 
 
-def test_a_record_completed_twice_is_refused(tmp_path: Path) -> None:
-    writer = LedgerWriter(tmp_path)
-    writer.record_attempts([ATTEMPT])
-    writer.record_outcomes([OUTCOME, replace(OUTCOME, outcome=ProduceOutcome.REFUSED)])
-    with pytest.raises(LedgerError, match="completed more than once"):
-        read_ledger(tmp_path)
-
-
-def test_an_outcome_without_attempt_is_refused(tmp_path: Path) -> None:
-    writer = LedgerWriter(tmp_path)
-    writer.record_attempts([ATTEMPT])
-    writer.record_outcomes([REFUSED])
-    with pytest.raises(LedgerError, match="have no attempt, such as that of record 8"):
-        read_ledger(tmp_path)
-
-
-def test_other_columns_are_refused(tmp_path: Path) -> None:
-    pq.write_table(pa.table({"record_id": [1]}), tmp_path / "attempts-00000.parquet")
-    with pytest.raises(LedgerError, match=r"attempts-00000.parquet has the columns record_id int64, not"):
-        read_ledger(tmp_path)
-
-
-def test_a_torn_file_is_refused(tmp_path: Path) -> None:
-    written = LedgerWriter(tmp_path).record_attempts([ATTEMPT])
+def test_a_torn_file_is_refused(run: RunDirectory) -> None:
+    written = LedgerWriter(run.path / "ledger").record_attempts([ATTEMPT])
     written.write_bytes(written.read_bytes()[:-10])
-    with pytest.raises(LedgerError, match="not readable"):
-        read_ledger(tmp_path)
+    with pytest.raises(RunDirectoryError, match="ledger cannot be read: "):
+        read_attempts(run)
 
 
-def test_an_unknown_outcome_is_refused(tmp_path: Path) -> None:
-    writer = LedgerWriter(tmp_path)
-    writer.record_attempts([ATTEMPT])
-    table = pq.read_table(writer.record_outcomes([OUTCOME]))
-    pq.write_table(table.set_column(1, table.schema.field(1), [["maybe"]]), tmp_path / "outcomes-00000.parquet")
-    with pytest.raises(LedgerError, match=r"column outcome holds \['maybe'\]"):
-        read_ledger(tmp_path)
-
-
-def test_no_directory_is_no_ledger(tmp_path: Path) -> None:
-    with pytest.raises(LedgerError, match="no ledger"):
-        read_ledger(tmp_path / "absent")
+def test_an_unknown_outcome_is_refused(run: RunDirectory) -> None:
+    written = LedgerWriter(run.path / "ledger").record_outcomes([OUTCOME])
+    table = pq.read_table(written)
+    pq.write_table(table.set_column(1, table.schema.field(1), [["maybe"]]), written)
+    with pytest.raises(RunDirectoryError, match="has outcomes that are none: maybe"):
+        read_outcomes(run)
