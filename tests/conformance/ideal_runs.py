@@ -81,9 +81,11 @@ def write_ideal_run(
     write_schedule(run, scenario.schedule)
     document = prediction.as_json()
     freeze_prediction(run, document, BASE, predicted_answers(scenario.questions, rules, frozen_form(document)))
-    frozen = read_run(run).prediction
-    assert frozen is not None
-    update_run(run, prediction=replace(frozen, frozen_ns=0))  # the times of an ideal run are counted from its beginning
+    about = read_run(run)
+    assert about.prediction is not None
+    assert about.started is not None
+    at_its_beginning = replace(about.prediction, frozen_at=about.started, frozen_ns=0)
+    update_run(run, prediction=at_its_beginning)  # the times of an ideal run are counted from there
     write_timeline(run, scenario.schedule, MetadataMode(metadata), topic_of(scenario))
     _write_observations(run, taken, scenario.schedule)
     _write_records(run, taken, scenario.schedule, topic_of(scenario))

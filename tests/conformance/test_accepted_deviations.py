@@ -12,7 +12,7 @@ from conformance.expectations import AcceptedFinding
 from conformance.judgement.comparison import ComparedRow
 from conformance.judgement.verdicts import judge, not_run
 from conformance.record.reconciliation import DeviationSample
-from conformance.record.run import update_run
+from conformance.record.run import read_run, update_run
 from conformance.record.verdict import Conformance, PromiseKept, Verdict
 from conformance.stages.judging import in_view_of
 from tests.conformance.ideal_runs import write_ideal_run
@@ -139,7 +139,9 @@ def deviating_run(folder: Path) -> RunDirectory:
 def entry_about(run: RunDirectory, expires: date = DAY) -> AcceptedFinding:
     """Return an entry about a run, which gets a day and a name."""
     at = f"{DAY}T23:59:59+00:00"
-    about = update_run(run, scenario="TR-01", started=at, finished=at)
+    frozen = read_run(run).prediction
+    assert frozen is not None
+    about = update_run(run, scenario="TR-01", started=at, finished=at, prediction=replace(frozen, frozen_at=at))
     return replace(ENTRY, release=about.kafka, metadata=about.metadata, expires=expires)
 
 

@@ -31,8 +31,10 @@ RUN = EpochRun(leader_epoch=0, first_offset=2, last_offset=2)
 ANSWER = replace(
     FETCH, seq=2, direction="response", decoded=Said(partitions=(FrameEntry(record_bytes=9, epochs=(RUN,)),))
 )
-NEWS = replace(ANSWER, seq=3, link="controller", decoded=Said(partitions=(FrameEntry(metadata=(RECORD,)),)))
-BEAT = replace(FETCH, seq=4, api="BrokerHeartbeat", link="controller", decoded=Said(broker_id=2))
+NEWS = replace(
+    ANSWER, seq=3, connection=9, link="controller", decoded=Said(partitions=(FrameEntry(metadata=(RECORD,)),))
+)
+BEAT = replace(FETCH, seq=4, connection=9, api="BrokerHeartbeat", link="controller", decoded=Said(broker_id=2))
 ORDER = replace(FETCH, seq=5, api="LeaderAndIsr", connection=8, decoded=Said(controller_epoch=3))
 SOUND = (FETCH, ANSWER, NEWS, BEAT, ORDER, replace(NEWS, seq=6), replace(ORDER, seq=7), replace(FETCH, seq=8))
 
@@ -56,6 +58,8 @@ def news(**fields: object) -> TracedFrame:
 
 
 CASES: dict[str, tuple[TracedFrame, str]] = {
+    "connection": (replace(FETCH, seq=8, destination=3), "frame 8 is on a connection of other nodes"),
+    "time": (replace(FETCH, arrived_ns=2), "frame 1 left the gate before it reached it"),
     "wait": (replace(FETCH, decoded=replace(FETCH.said, max_wait_ms=101)), "frame 1 waits 101 ms"),
     "log start": (of(FETCH, log_start_offset=3), "fetches from before where its sender's log starts"),
     "replica epoch": (replace(FETCH, decoded=replace(FETCH.said, replica_epoch=6)), "the replica epoch falls on conn"),

@@ -14,7 +14,7 @@ from conformance.catalogue.scenario import Scenario
 from conformance.judgement.open_outcomes import measured_prediction, write_measured_outcome
 from conformance.reconcile.run_files import PREDICTED_RECORDS, PREDICTED_REPLICA_LOGS, predicted_divergences
 from conformance.record.directory import RunDirectoryError
-from conformance.record.prediction import check_frozen, freeze
+from conformance.record.prediction import check_frozen
 from conformance.record.run import INTERRUPTED
 from conformance.record.verdict import Conformance, PromiseKept
 from oracle.steps.brokers import Kill, Start
@@ -22,6 +22,7 @@ from oracle.steps.frames import AwaitHold
 from oracle.steps.waits import Checkpoint
 from reports.load import load_run
 from tests.conformance.ideal_runs import BASE, write_ideal_run
+from tests.conformance.judgement.doctorings import freeze_as_before
 from tests.conformance.run_files import change_run, ended_in, judged, read_json, read_lines, write_json, write_lines
 from tests.oracle.open_races import answer_before_or_after_the_second_fetch, lost_or_kept
 from tests.oracle.schedules import TWO, hold
@@ -122,7 +123,7 @@ def test_a_prediction_of_format_1_is_judged_as_before(tmp_path: Path) -> None:
     path = run.path / "prediction" / "prediction.json"
     known = json.loads(path.read_text())
     path.write_text(json.dumps({k: v for k, v in known.items() if k not in ("format", "assumed", "alternatives")}))
-    freeze(run)
+    freeze_as_before(run)
     assert judged(run).conformance is Conformance.CONFORMS
 
 
