@@ -118,5 +118,6 @@ def test_a_kafka_directory_can_stand_in_for_the_jars(tmp_path: Path, jars: JarSe
     with Cluster.start(spec, own, backend, DirectRelay(), tmp_path / "brokers") as cluster:
         assert all(str(libs) in line for line in command_lines_in(tmp_path / "brokers"))
         assert own.digest == jars.digest
-        assert "[Kafka Server 1], started" in cluster.log_text(1)
+        started = "[Kafka Server 1], started"  # which a broker logs a little after it answers
+        until(lambda: started in cluster.log_text(1), deadline_s=30, what=f"{started!r} in its log")
     backend.close()
