@@ -126,9 +126,10 @@ def test_nothing_is_mounted_and_logs_are_kept(version: str, client: Any, tmp_pat
         assert not (tmp_path / "1" / LOG).exists()
         directory = cluster.backend.files(spec.broker_nodes[-1])
         assert {LOG, SETTINGS} <= set(directory)
+        started = "started (kafka.server.Kafka"  # which a broker logs a little after it answers
+        until(lambda: started in cluster.log_text(1), deadline_s=30, what=f"{started!r} in its log")
         cluster.kill(1)
         logged = cluster.log_text(1)
-        assert "started (kafka.server.Kafka" in logged
     backend.close()
     kept = [(tmp_path / "1" / name).read_text() for name in (LOG, OUTPUT)]
     assert "".join(kept) == logged
