@@ -90,9 +90,7 @@ class ImpairedNetwork:
             return None
         if self.at_heal == "reset":
             self.gate.network.reset(*self.impairment.ways)
-        evidence = self.gate.network.lift(self.text)
-        met = "; ".join(touched.text for touched in evidence.touched) or "nothing came that way"
-        return f"{self.text}: lifted; {met}"
+        return f"{self.text}: lifted; {self.gate.network.lift(self.text).text}"
 
     def evidence(self) -> ImpairmentEvidence:
         """Return what it did so far. Raises ImpairmentError if it was never injected."""

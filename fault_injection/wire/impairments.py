@@ -196,6 +196,10 @@ class Touched:
         return f"connection {self.connection}, {self.flow.text}: {self.frames} frames of {self.size} bytes{first}"
 
 
+TOLD_MAX = 4
+"""How many flows are told one by one."""
+
+
 @dataclass(frozen=True, slots=True)
 class ImpairmentEvidence:
     """What an impairment did so far.
@@ -225,6 +229,15 @@ class ImpairmentEvidence:
     def size(self) -> int:
         """How many bytes it touched, of those flows."""
         return sum(touched.size for touched in self.touched)
+
+    @property
+    def text(self) -> str:
+        """Say in words what it touched: every one of a few flows, of many how many there were and the first frame."""
+        flows, first = len(self.touched) + self.untold, self.first
+        if first is None or flows <= TOLD_MAX:
+            return "; ".join(touched.text for touched in self.touched) or "nothing came that way"
+        frames = sum(touched.frames for touched in self.touched)
+        return f"{flows} flows, in them {frames} frames of {self.size} bytes, such as {first.text}"
 
     @property
     def first(self) -> Touched | None:

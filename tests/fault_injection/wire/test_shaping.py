@@ -3,6 +3,7 @@
 import pytest
 
 from fault_injection.wire.impairments import (
+    TOLD_MAX,
     Flow,
     FrameMark,
     ImpairmentError,
@@ -95,6 +96,23 @@ def test_evidence_names_what_was_met_and_outlives_the_impairment() -> None:
     assert evidence.first == touched
     assert (evidence.imposed_ns, evidence.lifted_ns) == (100, 200)
     assert touched.text == "connection 7, requests 2→1 (replication): 2 frames of 30 bytes, first Fetch 5"
+
+
+@pytest.mark.parametrize(
+    ("flows", "text"),
+    [
+        (0, "nothing came that way"),
+        (2, "connection 0, requests 2→1 (replication): 1 frames of 10 bytes, first Fetch 5; connection 1, "),
+        (TOLD_MAX + 1, "5 flows, in them 5 frames of 50 bytes, such as connection 0, requests 2→1 (replication): 1 "),
+    ],
+)
+def test_of_many_flows_the_first_is_told(flows: int, text: str) -> None:
+    shaping = Shaping()
+    shaping.impose("cut", LinkCut((LinkDirection(2, 1),)), 0)
+    for connection in range(flows):
+        shaping.stopped(load(connection=connection, size=10), 1)
+
+    assert shaping.lift("cut", 2).text.startswith(text)
 
 
 def test_evidence_does_not_grow_without_bound() -> None:
