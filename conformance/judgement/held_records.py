@@ -121,8 +121,8 @@ def stale_leaders(run: LogsOfRun) -> tuple[StaleLeader, ...]:
 
 def _withheld_since(run: LogsOfRun, broker: int, step: int) -> Iterator[int]:
     """Yield when each frame was caught that is held at the end of a step and tells a broker who leads."""
-    ends = [one.t_ns for one in run.timeline if one.event is Event.STEP_STARTED and one.step == step + 1]
-    told = [one for one in run.timeline if (not ends or one.t_ns < ends[0] if one.step is None else one.step <= step)]
+    later = [one.t_ns for one in run.timeline if one.event is Event.STEP_STARTED and one.step == step + 1]
+    told = [one for one in run.timeline if (not later or one.t_ns < later[0] if one.step is None else one.step <= step)]
     ended = {one.subject for one in told if one.event in HOLD_ENDS}
     caught = {one.subject: one.t_ns for one in told if one.event is Event.HOLD_CAUGHT and one.subject not in ended}
     for name, (_, hold) in named_holds(run.schedule).items():
@@ -132,7 +132,7 @@ def _withheld_since(run: LogsOfRun, broker: int, step: int) -> Iterator[int]:
 
 
 def _leader_at(run: LogsOfRun, t_ns: int) -> int | None:
-    probes = [probe for _, probe in sorted(run.probes.items()) if probe.t_ns < t_ns]
+    probes = [probe for probe in run.probes.values() if probe.t_ns < t_ns]
     return probes[-1].leader if probes else None
 
 

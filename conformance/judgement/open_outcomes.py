@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from conformance.record.directory import RunDirectory
     from conformance.record.observations import Observation
     from conformance.record.prediction import FrozenPrediction, PredictedOutcome
+    from conformance.record.replica_logs import LogEntry
     from conformance.record.run import Run
     from conformance.record.timeline import TimelineMark
 
@@ -39,7 +40,22 @@ def measured_prediction(run: RunDirectory) -> FrozenPrediction:
     prediction = read_prediction(run)
     if not prediction.alternatives:
         return prediction
-    misfits = [sum(not row.agrees for row in _rows(run, alternative)) for alternative in prediction.alternatives]
+    about = read_run(run)
+    may_be_cut = about.harness_failure is not None
+    seen, timeline = read_observations(run, may_be_cut=may_be_cut), read_timeline(run, may_be_cut=may_be_cut)
+    return fitting(prediction, about, observations_that_count(about, seen, timeline), read_replica_logs(run))
+
+
+def fitting(
+    prediction: FrozenPrediction, about: Run, observations: Sequence[Observation], entries: Sequence[LogEntry]
+) -> FrozenPrediction:
+    """Return the same of what was read already: the observations that count, and every replica's log."""
+    if not prediction.alternatives:
+        return prediction
+    misfits = [
+        sum(not row.agrees for row in _rows(alternative, about, observations, entries))
+        for alternative in prediction.alternatives
+    ]
     return prediction.ending(misfits.index(min(misfits)) + 1)
 
 
@@ -55,21 +71,18 @@ def write_measured_outcome(run: RunDirectory) -> None:
         write_prediction(run, prediction, read_run(run).record_id_base, OUTCOME_FILE)
 
 
-def _rows(run: RunDirectory, alternative: PredictedOutcome) -> Iterator[ComparedRow]:
-    about = read_run(run)
-    may_be_cut = about.harness_failure is not None
-    observations = observations_that_count(
-        about, read_observations(run, may_be_cut=may_be_cut), read_timeline(run, may_be_cut=may_be_cut)
-    )
+def _rows(
+    alternative: PredictedOutcome, about: Run, observations: Sequence[Observation], entries: Sequence[LogEntry]
+) -> Iterator[ComparedRow]:
     measured = checkpoints(observations)
     for checkpoint in alternative.checkpoints:
         if checkpoint.name in measured:
             yield from checkpoint_rows(checkpoint, measured[checkpoint.name])
-    learned = learned_outcomes(observations, is_complete=not may_be_cut)
+    learned = learned_outcomes(observations, is_complete=about.harness_failure is None)
     outcomes = {label: outcome for label, outcome in learned.items() if outcome.error != GIVEN_UP}
     yield from outcome_rows((r for r in alternative.records if r.label in outcomes), outcomes)
     yield from answer_rows(alternative, observations)
-    yield from _log_rows(run, alternative)
+    yield from _log_rows(alternative, about, entries)
 
 
 def observations_that_count(
@@ -85,9 +98,8 @@ def observations_that_count(
     return [seen for seen in observations if seen.step in finished]
 
 
-def _log_rows(run: RunDirectory, alternative: PredictedOutcome) -> Iterator[ComparedRow]:
-    base = read_run(run).record_id_base
-    ids = {record.label: base + record.id for record in alternative.records}
-    for broker, log in logs_by_broker(read_replica_logs(run)).items():
+def _log_rows(alternative: PredictedOutcome, about: Run, entries: Iterable[LogEntry]) -> Iterator[ComparedRow]:
+    ids = {record.label: about.record_id_base + record.id for record in alternative.records}
+    for broker, log in logs_by_broker(entries).items():
         predicted = [ids[entry.label] for entry in alternative.logs[broker]]
         yield ComparedRow(f"log of broker {broker}", predicted, [entry.record_id for entry in log])

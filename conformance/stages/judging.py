@@ -27,7 +27,7 @@ from conformance.judgement.comparison import (
 from conformance.judgement.every_run import held_in_run
 from conformance.judgement.evidence_of_run import told_complaints
 from conformance.judgement.held_records import held_records, logs_of_run, stale_leaders
-from conformance.judgement.open_outcomes import measured_prediction, observations_that_count
+from conformance.judgement.open_outcomes import fitting, observations_that_count
 from conformance.judgement.promises import Facts
 from conformance.judgement.verdicts import EVIDENCE_INCOMPLETE, against_expectation, judge, not_run
 from conformance.observation.check import check_trace
@@ -246,7 +246,8 @@ def gather_facts(run: RunDirectory, evidence: Evidence, observations: Sequence[O
         evidence: its files.
         observations: those of them that count.
     """
-    prediction, about, failure = measured_prediction(run), evidence.about, evidence.about.harness_failure
+    about, failure = evidence.about, evidence.about.harness_failure
+    prediction = fitting(evidence.prediction, about, observations, evidence.replica_logs)
     compared = _compared_checkpoints(prediction, observations)
     write_checkpoints(run, [ComparedCheckpoint(name, tuple(row.recorded for row in rows)) for name, rows in compared])
     rows = [row for name, rows in compared for row in _named(name, rows)]

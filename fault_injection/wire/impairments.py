@@ -237,7 +237,8 @@ class ImpairmentEvidence:
         if first is None or flows <= TOLD_MAX:
             return "; ".join(touched.text for touched in self.touched) or "nothing came that way"
         frames = sum(touched.frames for touched in self.touched)
-        return f"{flows} flows, in them {frames} frames of {self.size} bytes, such as {first.text}"
+        told = f"the first {len(self.touched)} of them" if self.untold else "them"
+        return f"{flows} flows, in {told} {frames} frames of {self.size} bytes, such as {first.text}"
 
     @property
     def first(self) -> Touched | None:

@@ -103,6 +103,7 @@ def test_evidence_names_what_was_met_and_outlives_the_impairment() -> None:
     [
         (0, "nothing came that way"),
         (2, "connection 0, requests 2→1 (replication): 1 frames of 10 bytes, first Fetch 5; connection 1, "),
+        (TOUCHED_MAX + 1, f"{TOUCHED_MAX + 1} flows, in the first {TOUCHED_MAX} of them {TOUCHED_MAX} frames of "),
         (TOLD_MAX + 1, "5 flows, in them 5 frames of 50 bytes, such as connection 0, requests 2→1 (replication): 1 "),
     ],
 )
