@@ -226,7 +226,7 @@ class ClusterPool:
             try:
                 if status is HoldStatus.ARMED:
                     self.gate.disarm(name)
-                elif status is HoldStatus.CAUGHT:
+                elif status in (HoldStatus.CAUGHT, HoldStatus.ORPHANED):
                     self.gate.close_connection(name)
             except GateError:
                 continue  # it ended between the two calls

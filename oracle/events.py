@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from oracle.schedule import TopicSettings
+    from oracle.state import FetchInFlight
     from oracle.vocabulary import Acks, BrokerId, ElectionKind, Label, Offset
 
 
@@ -65,6 +66,20 @@ class RequestLost:
     """A request or its answer was thrown away with its connection."""
 
     follower: BrokerId
+
+
+@dataclass(frozen=True, slots=True)
+class LateFetchReceived:
+    """A leader handled a fetch whose sender's connection has ended: nobody waits for the answer.
+
+    Attributes:
+        fetch: as it was sent.
+        is_of_earlier_start: whether its sender has been started again since.
+    """
+
+    follower: BrokerId
+    fetch: FetchInFlight
+    is_of_earlier_start: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +204,7 @@ class HighWatermarkLost:
     broker: BrokerId
 
 
-LinkEvent = RequestSent | RequestReceived | FetchCompleted | ResponseReceived | RequestLost
+LinkEvent = RequestSent | RequestReceived | FetchCompleted | ResponseReceived | RequestLost | LateFetchReceived
 DiskEvent = LogTailLost | HighWatermarkLost
 IsrEvent = JoinCommitted | JoinAnswered | JoinRefused | LagPassed | ShrinkCommitted | ShrinkAnswered
 OperatorEvent = ElectionRequested | ReassignmentRequested | SettingsChanged | RecordsDeleted | TopicDeleted

@@ -5,7 +5,8 @@ reaches the leader and catches the answer to it, with the content the answer had
 several holds match one frame, the oldest catches it and the others wait for the next.
 
 A held frame is on a connection, and goes with it: with the death of a broker, and when a follower takes another
-leader or leads itself, since its fetcher for the former leader ends and closes its connection (KAFKA-6051).
+leader or leads itself, since its fetcher for the former leader ends and closes its connection (KAFKA-6051). A held
+fetch may be delivered late: its leader does not hear of the end of its sender, and takes it for what it was.
 
 Sources: architecture, "Contract of a step" 3; the rules of the wire gate, which this mirrors;
 ReplicaFetcherThread.initiateShutdown, AbstractFetcherManager.shutdownIdleFetcherThreads.
@@ -20,7 +21,7 @@ from oracle.state import FetchInFlight, FetchKind, FetchStage
 from oracle.vocabulary import FROM_CONTROLLER, TO_CONTROLLER, PointName
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from oracle.steps.frames import Hold
     from oracle.vocabulary import BrokerId
@@ -68,17 +69,34 @@ class ArmedHold:
 
 
 @dataclass(frozen=True, slots=True)
+class LateFrame:
+    """A held fetch whose sender's connection has ended, and which can still reach its leader.
+
+    Attributes:
+        fetch: as it was sent.
+        is_of_earlier_start: whether its sender has been started again since.
+    """
+
+    hold: Hold
+    follower: BrokerId
+    fetch: FetchInFlight
+    is_of_earlier_start: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ModelledGate:
     """The holds, oldest first.
 
     Attributes:
         met: names of the holds that have caught a frame, let go or not.
         lost: the holds whose frame went with its connection, when a follower changed its leader.
+        late: the fetches that can still be delivered, though their senders' connections have ended.
     """
 
     holds: tuple[ArmedHold, ...] = ()
     met: frozenset[str] = frozenset()
     lost: tuple[Hold, ...] = ()
+    late: tuple[LateFrame, ...] = ()
 
     def named(self, name: str) -> ArmedHold | None:
         """Return a hold that is armed or holds a frame."""
@@ -91,8 +109,12 @@ class ModelledGate:
             return f"hold {name!r} was let go, or discharged when its connection ended"
         return (
             f"hold {name!r} lost its frame when broker {lost.follower} took another leader and closed its connection "
-            f"to broker {lost.leader}; let it go before that"
+            f"to broker {lost.leader}; let it go before that, or deliver a fetch with late: true"
         )
+
+    def late_frame(self, name: str) -> LateFrame | None:
+        """Return the fetch that a hold caught and that can be delivered late."""
+        return next((one for one in self.late if one.hold.name == name), None)
 
     def arm(self, hold: Hold) -> ModelledGate:
         """Arm a hold; it sees frames from now on."""
@@ -107,18 +129,44 @@ class ModelledGate:
         return self._with(replace(a, dropped=True) if a.hold.name == name else a for a in self.holds)
 
     def without_broker(self, broker: BrokerId) -> ModelledGate:
-        """Discharge every hold on a dead broker's links."""
-        return self._with(a for a in self.holds if broker not in a.hold.brokers)
+        """Discharge every hold on the links of a broker whose connections are all reset."""
+        late = tuple(one for one in self.late if broker not in (one.follower, one.fetch.leader))
+        return replace(self._with(a for a in self.holds if broker not in a.hold.brokers), late=late)
+
+    def without_dead(self, broker: BrokerId, fetch: FetchInFlight | None) -> ModelledGate:
+        """Discharge every hold on a dead broker's links; a fetch of its own that is held can be delivered late."""
+        others = tuple(one for one in self.late if one.fetch.leader != broker)
+        late = (*others, *self._outliving(broker, fetch))
+        return replace(self.without_broker(broker), late=late)
+
+    def with_started(self, broker: BrokerId) -> ModelledGate:
+        """Note that a broker has been started: what it sent before is of an earlier start."""
+        late = tuple(replace(a, is_of_earlier_start=True) if a.follower == broker else a for a in self.late)
+        return replace(self, late=late)
 
     def without_link(self, follower: BrokerId, leader: BrokerId) -> ModelledGate:
         """Discharge every hold on a link whose connections are reset."""
-        return self._with(a for a in self.holds if (a.hold.follower, a.hold.leader) != (follower, leader))
+        late = tuple(one for one in self.late if (one.follower, one.fetch.leader) != (follower, leader))
+        kept = (a for a in self.holds if (a.hold.follower, a.hold.leader) != (follower, leader))
+        return replace(self._with(kept), late=late)
 
-    def without_connection(self, follower: BrokerId, leader: BrokerId) -> ModelledGate:
+    def without_connection(self, follower: BrokerId, leader: BrokerId, fetch: FetchInFlight | None) -> ModelledGate:
         """Lose what a link's closed connection carried; a hold that lies in wait there goes on waiting."""
         gone = [a for a in self.holds if a.caught and (a.hold.follower, a.hold.leader) == (follower, leader)]
-        kept = (a for a in self.holds if a not in gone)
-        return replace(self._with(kept), lost=(*self.lost, *(a.hold for a in gone)))
+        kept = self._with(a for a in self.holds if a not in gone)
+        lost = (*self.lost, *(a.hold for a in gone))
+        return replace(kept, lost=lost, late=(*self.late, *self._outliving(follower, fetch)))
+
+    def _outliving(self, follower: BrokerId, fetch: FetchInFlight | None) -> Iterator[LateFrame]:
+        """Yield the fetch that a hold keeps from the leader of a follower whose connection ends."""
+        for armed in self.holds:
+            is_fetch = armed.hold.point is PointName.FETCH_REQUEST and armed.caught and not armed.dropped
+            if fetch is not None and is_fetch and armed.hold.follower == follower:
+                yield LateFrame(armed.hold, follower, fetch)
+
+    def delivered(self, name: str) -> ModelledGate:
+        """Forget a fetch that has been delivered late."""
+        return replace(self, late=tuple(one for one in self.late if one.hold.name != name))
 
     def blocks(self, follower: BrokerId, leader: BrokerId | None) -> bool:
         """Return whether a frame of this link stands in the gate."""
@@ -205,7 +253,7 @@ class ModelledGate:
 
     def _with(self, holds: Iterable[ArmedHold]) -> ModelledGate:
         holds = tuple(holds)
-        return ModelledGate(holds, self.met.union(a.hold.name for a in holds if a.caught), self.lost)
+        return replace(self, holds=holds, met=self.met.union(a.hold.name for a in holds if a.caught))
 
 
 def _awaits_update(armed: ArmedHold) -> bool:

@@ -21,9 +21,11 @@ from oracle.steps.topic import MESSAGE_FORMAT, MIN_ISR, UNCLEAN
 from oracle.vocabulary import Acks, BrokerId, HighWatermarkCheckpoint, Timing
 
 SINGLE_FIELD = {
-    word: written_name(fields[0]) for word, c in STEP_CLASSES.items() if len(fields := dataclasses.fields(c)) == 1
+    word: written_name(fields[0])
+    for word, c in STEP_CLASSES.items()
+    if len(fields := [one for one in dataclasses.fields(c) if one.default is not False]) == 1
 }
-"""Steps with one field may be written without its name: ``kill: 2``."""
+"""Steps with one field, besides what can be turned on, may be written without its name: ``kill: 2``."""
 
 BROKER_ID_MAX = 9
 """A run starts every broker up to the highest replica."""
@@ -73,7 +75,7 @@ def encode_step(step: Step) -> dict[str, Any]:
         if field.default is dataclasses.MISSING or getattr(step, field.name) != field.default
     }
     word = step.word
-    if word in SINGLE_FIELD:
+    if tuple(fields) == (SINGLE_FIELD.get(word),):
         return {word: fields[SINGLE_FIELD[word]]}
     return {word: fields}
 

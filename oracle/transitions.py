@@ -25,6 +25,7 @@ from oracle.events import (
     JoinCommitted,
     JoinRefused,
     LagPassed,
+    LateFetchReceived,
     LinkEvent,
     LogTailLost,
     OperatorEvent,
@@ -208,6 +209,8 @@ def _applied_to_link(state: PartitionState, event: LinkEvent, rules: RuleSet) ->
     replica = state.replica(event.follower)
     if isinstance(event, RequestSent):
         return _send(state, replica)
+    if isinstance(event, LateFetchReceived):
+        return leading.receive_late(state, event, rules)
     fetch = replica.fetch
     if fetch is None:
         return f"broker {replica.broker} has no request under way"

@@ -149,7 +149,8 @@ class World:
             raise ImpossibleEventError(result.reason)
         gate, obstacles = self._gate_after(event), self.obstacles
         for broker in _ended(self.state, result.state):
-            gate, obstacles = gate.without_broker(broker), obstacles.without_paused(broker)
+            fetch = self.state.replica(broker).fetch
+            gate, obstacles = gate.without_dead(broker, fetch), obstacles.without_paused(broker)
         if isinstance(event, DecisionReceived):
             gate = gate.with_decision_heard(event.broker)
             gate = self._without_closed_connection(gate, self.state.replica(event.broker), result.state)
@@ -191,7 +192,7 @@ class World:
         if not is_ended or before.leader is None or not gate.blocks(before.broker, before.leader):
             return gate
         if self.rules.closes_former_fetch:
-            return gate.without_connection(before.broker, before.leader)
+            return gate.without_connection(before.broker, before.leader, before.fetch)
         message = (
             f"broker {before.broker} takes another leader while a hold has its fetch: up to Kafka 1.0 it waits for the "
             f"answer and hears nothing more (KAFKA-6051); let the frame go before"
@@ -212,7 +213,7 @@ class World:
         if self.gate.waits_for_running(event.broker):
             message = f"broker {event.broker} starts with its channel to the controller held: arm the hold once it runs"
             raise ImpossibleEventError(message)
-        return self.gate
+        return self.gate.with_started(event.broker)
 
     def settle(self) -> World:
         """Run all replication that no hold blocks, until a whole round changes nothing."""

@@ -233,6 +233,9 @@ GLOSSARY = {
         "that was let through to the leader; none: this leader has seen no fetch of that follower yet."
     ),
     "held, released": "The tester kept a frame from its receiver, and later let it go on.",
+    "late": (
+        "The tester delivered a held request after its sender's connection had ended: the receiver cannot know that."
+    ),
     "discharged": "The connection of a held frame ended, as by a kill of its broker: the frame will never arrive.",
     "lost": "Committed, or acknowledged to its producer, and no longer in the topic.",
     "absent": "Neither committed nor acknowledged, and not in the topic.",

@@ -237,6 +237,17 @@ TRACK_RECORD: tuple[KnownDefect, ...] = (
         rules=("empty-answer-forgets-last-epoch",),
     ),
     KnownDefect(
+        "KAFKA-15221",
+        "a fetch that a broker sent before its restart counts after it, and the broker is elected without what it lost",
+        "3.6.2",
+        "3.7.2",
+        KRAFT,
+        PromiseSign(),
+        there=LOST,
+        here=KEPT,
+        rules=("fetch-of-an-earlier-start-is-refused",),
+    ),
+    KnownDefect(
         "KAFKA-15583",
         "records are visible although fewer replicas than min.insync.replicas have them",
         "3.6.2",

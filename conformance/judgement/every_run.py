@@ -6,7 +6,8 @@ the frames that the wire check replayed.
 Choices: a replica that is down is not asked about. The order of HW-10 counts for an in-sync follower that has
 fetched from this leader, and once the leader's high watermark has reached the start of its leader epoch; that is
 where the log of the leader ended when the epoch was first seen. What the leader is then said to know of a follower
-may be from an earlier leadership, and what it knows of one that was down is from before: it must have changed since.
+may be from an earlier leadership, what it knows of one that was down is from before, and a fetch that was delivered
+late tells where its follower once ended: it must have changed since.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ class _Epoch:
     Attributes:
         leader: who leads, and by which leader epoch.
         start: the first offset of the epoch.
-        known: what the leader may know of its followers from before this epoch, or from before they were down.
+        known: what the leader may know of its followers from before this epoch, or from before they were down, or by a
+            fetch that was delivered late.
         high_watermark: the leader's at the last observation.
         last: what the leader was last seen to know of its followers.
     """
@@ -65,13 +67,21 @@ class _Count:
             self.broken[requirement].append(words)
 
 
-def held_in_run(observations: Iterable[Observation], trace: TraceResult | None) -> tuple[HeldInRun, ...]:
-    """Return for each requirement of every run how often it held in one run, and where it did not."""
+def held_in_run(
+    observations: Iterable[Observation], trace: TraceResult | None, late: Mapping[int, int] | None = None
+) -> tuple[HeldInRun, ...]:
+    """Return for each requirement of every run how often it held in one run, and where it did not.
+
+    Args:
+        observations: what the probes saw, in order.
+        trace: what the wire check counted; None without one.
+        late: whose fetch a step delivered late, by the index of the step.
+    """
     count = _Count()
     for seen in observations:
         if isinstance(seen, MeasuredNumbers):
             _note_replicas(count, seen)
-            _note_leader(count, seen)
+            _note_leader(count, seen, None if late is None or seen.step is None else late.get(seen.step))
     return tuple(
         HeldInRun(each, count.probes[each], _frames(trace, each), (*count.broken[each], *_violated(trace, each)))
         for each in ON_THE_WIRE
@@ -97,7 +107,7 @@ def _note_replicas(count: _Count, seen: MeasuredNumbers) -> None:
             count.note(LOG_END, words, holds=mark <= end)
 
 
-def _note_leader(count: _Count, seen: MeasuredNumbers) -> None:
+def _note_leader(count: _Count, seen: MeasuredNumbers, late: int | None) -> None:
     numbers = _alive(seen, seen.leader)
     if seen.leader is None or numbers is None:
         return
@@ -107,6 +117,8 @@ def _note_leader(count: _Count, seen: MeasuredNumbers) -> None:
         words = f"{_where(seen)}: the high watermark of leader {seen.leader} fell from {epoch.high_watermark} to {mark}"
         count.note(LEADER_NEVER_FALLS, words, holds=mark >= epoch.high_watermark)
     epoch.high_watermark = mark
+    if late is not None:
+        epoch.known[late] = seen.remote_log_end_offsets.get(late)
     for follower, remote in seen.remote_log_end_offsets.items():
         if mark >= epoch.start:
             _note_order(count, seen, epoch, follower, remote)

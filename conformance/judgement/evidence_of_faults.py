@@ -167,13 +167,29 @@ def named_holds(schedule: Schedule) -> dict[str, tuple[int, Hold | DelayFrame]]:
     return {step.name if isinstance(step, Hold) else name_of_delay(number): (number, step) for number, step in held}
 
 
+def late_holds(schedule: Schedule) -> frozenset[str]:
+    """Return the names of the holds whose frame a step delivers late."""
+    return frozenset(step.name for step in schedule.steps if isinstance(step, ReleaseHold) and step.late)
+
+
+def late_deliveries(schedule: Schedule) -> dict[int, int]:
+    """Return whose fetch a step delivers late, by the index of the step."""
+    fetching = {step.name: step.follower for step in schedule.steps if isinstance(step, Hold)}
+    return {
+        index: follower
+        for index, step in enumerate(schedule.steps)
+        if isinstance(step, ReleaseHold) and step.late and (follower := fetching.get(step.name)) is not None
+    }
+
+
 def hold_complaints(about: Run, schedule: Schedule, timeline: Sequence[TimelineMark]) -> Iterator[str]:
     """Look at each hold's story: armed in its step, caught, and ended as the schedule says, or with its connection."""
     named = named_holds(schedule)
     endings = {s.name: Event(s.leaves) for s in schedule.steps if isinstance(s, ReleaseHold | Drop | Close)}
+    late = late_holds(schedule)
     for name, (number, step) in named.items():
         marks = [mark for mark in timeline if mark.subject == name and mark.event.value.startswith("hold_")]
-        story = [mark.event for mark in marks]
+        story = [mark.event for mark in marks if mark.event is not Event.HOLD_ORPHANED]
         ended = [event for event in story if event in HOLD_ENDS]
         if story[:2] != [Event.HOLD_ARMED, Event.HOLD_CAUGHT] or story[2:] != ended or len(ended) != 1:
             yield f"hold {name!r} was not armed, caught and ended, once each and in this order"
@@ -181,6 +197,8 @@ def hold_complaints(about: Run, schedule: Schedule, timeline: Sequence[TimelineM
             yield f"hold {name!r} was not armed in step {number + 1}"
         elif name in endings and ended != [endings[name]]:
             yield f"hold {name!r} ended otherwise than by {endings[name].value.removeprefix('hold_')}"
+        if (name in late) != ([m.event for m in marks[2:-1]] == [Event.HOLD_ORPHANED]):
+            yield f"hold {name!r} {'did not outlive' if name in late else 'outlived'} the connection of its frame"
         for mark in marks:
             yield from _of_mark(about, name, step, mark)
     others = {m.subject for m in timeline if m.event.value.startswith("hold_")} - named.keys()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from conformance.judgement.evidence_of_faults import named_holds
+from conformance.judgement.evidence_of_faults import late_holds, named_holds
 from conformance.judgement.evidence_of_wire import REPLICATION
 from conformance.record.observations import MeasuredNumbers
 from conformance.record.timeline import Event
@@ -132,7 +132,7 @@ def frame_complaints(schedule: Schedule, timeline: Sequence[TimelineMark], frame
         yield f"{len(frames.unasked)} answers in the wire trace have no request, such as frame {frames.unasked[0]}"
     yield from frames.wrong
     yield from _of_connections(schedule, timeline, frames)
-    proofs = _proofs(timeline)
+    proofs, late = _proofs(timeline), late_holds(schedule)
     for name in sorted(names):
         lines = [frame for frame in frames.held if frame.hold == name]
         proof, ended = proofs.get(name), _end_of(name, timeline)
@@ -141,9 +141,14 @@ def frame_complaints(schedule: Schedule, timeline: Sequence[TimelineMark], frame
             yield f"hold {name!r} and its fault tell of frames at other offsets"
         if proof is None or not any(_is_proven_by(frame, proof) for frame in lines):
             yield f"the wire trace does not show the frame that hold {name!r} caught"
-        elif ended is not None and not any(frame.outcome in OUTCOMES.get(ended, ()) for frame in lines):
+        elif ended is not None and not any(frame.outcome in _outcomes(ended, is_late=name in late) for frame in lines):
             how = ended.value.removeprefix("hold_")
             yield f"the wire trace does not show that the frame of hold {name!r} was {how}"
+
+
+def _outcomes(ended: Event, *, is_late: bool) -> tuple[str, ...]:
+    """Return what the trace may call the end of a hold's frame."""
+    return ("late",) if is_late and ended is Event.HOLD_RELEASED else OUTCOMES.get(ended, ())
 
 
 def _of_connections(schedule: Schedule, timeline: Iterable[TimelineMark], frames: Frames) -> Iterator[str]:

@@ -29,7 +29,7 @@ SLACK_NS = 50_000_000
 LAST_INSTANT = 64
 """How many of the last frames may have arrived while the file was being ended."""
 
-GONE_ON = ("forwarded", "fabricated")
+GONE_ON = ("forwarded", "late", "fabricated")
 """Outcomes of frames that reached their receiver; the gate itself sent the fabricated ones."""
 
 

@@ -42,6 +42,7 @@ class Event(StrEnum):
     PARTITIONS_ADDED = "partitions_added"
     HOLD_ARMED = "hold_armed"
     HOLD_CAUGHT = "hold_caught"
+    HOLD_ORPHANED = "hold_orphaned"
     HOLD_RELEASED = "hold_released"
     HOLD_DISCHARGED = "hold_discharged"
     HOLD_DROPPED = "hold_dropped"

@@ -83,8 +83,12 @@ class Holding:
         leader: tells whom the controller names as leader.
     """
 
-    def __init__(self, gate: GateProxy, topic: str, *, faults: FaultAccount) -> None:
+    def __init__(
+        self, gate: GateProxy, topic: str, *, faults: FaultAccount, late: frozenset[str] = frozenset()
+    ) -> None:
+        """Begin without holds; ``late`` names those whose frame a later step delivers late."""
         self._gate = gate
+        self._late = late
         self._topic = topic
         self._faults = faults
         self.silent_brokers: Callable[[], frozenset[int]] = frozenset
@@ -92,7 +96,8 @@ class Holding:
 
     def arm(self, step: Hold) -> None:
         """Arm a hold; a metadata fetch is caught before this returns, since a broker sends one after the other."""
-        self._faults.inject(gate_faults.hold(self._gate, step.name, point_of(step, self._topic)))
+        make = gate_faults.hold_late if step.name in self._late else gate_faults.hold
+        self._faults.inject(make(self._gate, step.name, point_of(step, self._topic)))
         if step.point in _ASKED_ALL_THE_TIME and step.broker not in self.silent_brokers():
             self.await_caught(step.name)
 
@@ -105,10 +110,29 @@ class Holding:
         if isinstance(step, Drop):
             self._gate.drop(step.name)
             return
+        if isinstance(step, ReleaseHold) and step.late:
+            self._deliver_late(step.name)
+            return
         (self._gate.release if isinstance(step, ReleaseHold) else self._gate.close_connection)(step.name)
         for fault, entry in self._ours():
             if fault.hold == step.name:
                 self._faults.heal(entry)
+
+    def _deliver_late(self, name: str) -> None:
+        """Deliver a fetch whose sender's connection has ended, and wait until its leader has answered it."""
+        until(
+            lambda: self._gate.status(name) is HoldStatus.ORPHANED,
+            deadline_s=CATCH_DEADLINE_S,
+            what=f"the connection of hold {name!r} to be ended by its sender",
+        )
+        self._gate.release_late(name)
+        caught = self._gate.caught(name)
+        assert caught is not None, "what was released had been caught"
+        until(
+            lambda: not self._gate.is_open(caught.request.connection),
+            deadline_s=CATCH_DEADLINE_S,
+            what=f"the leader to answer the late fetch of hold {name!r}",
+        )
 
     def await_caught(self, name: str) -> None:
         """Wait until a hold has caught its frame.
@@ -197,9 +221,13 @@ class Holding:
             self._faults.heal(entry)
 
     def discharge(self, broker: BrokerId) -> None:
-        """End the holds on a dead broker's connections: caught frames went with it, armed ones are disarmed."""
+        """End the holds on a dead broker's connections: caught frames went with it, armed ones are disarmed.
+
+        What it sent and outlives it waits for its step.
+        """
         for fault, entry in self._ours():
-            if fault.action == "hold" and broker in place_of(fault.point).brokers:
+            is_kept = self._gate.status(fault.hold) is HoldStatus.ORPHANED
+            if fault.action == "hold" and broker in place_of(fault.point).brokers and not is_kept:
                 self._faults.heal(entry)
 
     def discharge_link(self, follower: BrokerId, leader: BrokerId) -> None:

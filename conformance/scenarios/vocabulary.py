@@ -71,6 +71,11 @@ def release(name: str) -> ReleaseHold:
     return ReleaseHold(name)
 
 
+def release_late(name: str) -> ReleaseHold:
+    """Let a held fetch reach its leader after its sender's connection has ended."""
+    return ReleaseHold(name, late=True)
+
+
 def kill(broker: int) -> Kill:
     """Kill -9 a broker."""
     return Kill(BrokerId(broker))

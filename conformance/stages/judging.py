@@ -25,6 +25,7 @@ from conformance.judgement.comparison import (
     unexplained_probes,
 )
 from conformance.judgement.every_run import held_in_run
+from conformance.judgement.evidence_of_faults import late_deliveries
 from conformance.judgement.evidence_of_run import told_complaints
 from conformance.judgement.held_records import held_records, logs_of_run, stale_leaders
 from conformance.judgement.open_outcomes import fitting, observations_that_count
@@ -271,7 +272,7 @@ def gather_facts(run: RunDirectory, evidence: Evidence, observations: Sequence[O
         ),
         trace=trace,
         asked=compare_answers(run, is_complete=failure is None, told=told),
-        every_run=held_in_run(observations, trace),
+        every_run=held_in_run(observations, trace, late_deliveries(evidence.schedule)),
     )
 
 

@@ -88,6 +88,10 @@ CATALOGUE: tuple[CatalogueEntry, ...] = (
         _FRAME, needs=_GATE,
     ),
     CatalogueEntry(
+        "late_frame", "frame", "A request waits, and reaches its destination after its sender's connection has ended.",
+        "It is disarmed, and what it held is thrown away.", _FRAME, needs=_GATE,
+    ),
+    CatalogueEntry(
         "drop_frame", "frame", "A frame at a protocol point is thrown away; its connection stays.",
         "It is disarmed, and connections on which an answer is still awaited are reset.", _FRAME, needs=_GATE,
     ),

@@ -260,6 +260,6 @@ def _standing(cluster: Cluster) -> Iterator[str]:
     relay = cluster.relay
     if isinstance(relay, GateProxy):
         for name, status in relay.holds().items():
-            if status in (HoldStatus.ARMED, HoldStatus.CAUGHT):
+            if status in (HoldStatus.ARMED, HoldStatus.CAUGHT, HoldStatus.ORPHANED):
                 yield f"hold {name!r} is {status.value}"
         yield from relay.network.imposed()

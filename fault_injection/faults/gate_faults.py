@@ -1,6 +1,7 @@
 """What can be done to a frame at a protocol point, as faults that are injected and healed?
 
 - ``hold``: the frame waits until it is released; what comes behind it on its connection waits with it.
+- ``hold_late``: a request that waits does not end with its sender's connection: it is delivered late, as a network may.
 - ``drop``: it is thrown away; its sender waits for an answer until its own time is up.
 - ``delay``: it goes on later. ``close``: its connection is reset with it.
 - ``answer``: the gate answers in place of its destination, with an error of choice; at a response point the answer
@@ -27,6 +28,8 @@ from fault_injection.wire.points import Point
 from fault_injection.wire.proxy import GateProxy
 from fault_injection.wire.trace import as_json
 
+STANDING = (HoldStatus.ARMED, HoldStatus.CAUGHT, HoldStatus.ORPHANED)
+"""Where an action has not ended."""
 AtHeal = Literal["release", "drop", "close"]
 _ENDED: dict[AtHeal, str] = {"release": "let go on", "drop": "dropped", "close": "thrown away with its connection"}
 
@@ -44,6 +47,7 @@ class GateFault:
         error: Kafka's error code, of an answer.
         frames_max: how many frames; None for all until it is healed.
         at_heal: what becomes of frames that are held then.
+        outlives: whether a held request can still be delivered when its sender's connection has ended.
     """
 
     gate: GateProxy
@@ -54,25 +58,27 @@ class GateFault:
     error: int | None = None
     frames_max: int | None = 1
     at_heal: AtHeal = "release"
+    outlives: bool = False
 
     @property
     def name(self) -> str:
         """Return the word for it, such as ``hold_frame``."""
-        return f"{self.action}_frame"
+        return "late_frame" if self.outlives else f"{self.action}_frame"
 
     @property
     def text(self) -> str:
         """What is done where, in words."""
         with_error = f" with error {self.error}" if self.error is not None else ""
         how_many = {1: "", None: ", every frame"}.get(self.frames_max, f", {self.frames_max} frames")
-        return f"{self.action}{with_error} at {self.point.text}{how_many}"
+        outliving = ", also when its sender is gone" if self.outlives else ""
+        return f"{self.action}{with_error} at {self.point.text}{how_many}{outliving}"
 
     def available(self, cluster: Cluster) -> Availability:
         """Return whether the cluster has such frames, they pass this gate and the name is free."""
         if cluster.relay is not self.gate:
             return Availability("the cluster was not started with this relay")
         obstacle = why_no_point(self.point.name, cluster.spec)
-        if not obstacle and self.gate.holds().get(self.hold) in (HoldStatus.ARMED, HoldStatus.CAUGHT):
+        if not obstacle and self.gate.holds().get(self.hold) in STANDING:
             obstacle = f"{self.hold!r} is {self.gate.status(self.hold)} already"
         return Availability(obstacle) if obstacle else AVAILABLE
 
@@ -87,7 +93,13 @@ class GateFault:
             raise FaultError(available.obstacle)
         try:
             self.gate.arm(
-                self.hold, self.point, self.action, self.delay_ms, error=self.error, frames_max=self.frames_max
+                self.hold,
+                self.point,
+                self.action,
+                self.delay_ms,
+                error=self.error,
+                frames_max=self.frames_max,
+                outlives=self.outlives,
             )
         except (GateError, ValueError) as refused:
             raise FaultError(str(refused)) from refused
@@ -149,6 +161,15 @@ def hold(
 ) -> GateFault:
     """Let frames wait until they are released, or the fault is healed."""
     return GateFault(gate, name, point, "hold", frames_max=frames_max, at_heal=at_heal)
+
+
+def hold_late(gate: GateProxy, name: str, point: Point) -> GateFault:
+    """Let a request wait until it is released, late: after its sender was killed, or has closed its connection.
+
+    Its destination does not hear of the sender's end before that. ``GateProxy.release_late`` delivers it; if it is
+    healed instead, it is thrown away.
+    """
+    return GateFault(gate, name, point, "hold", at_heal="drop", outlives=True)
 
 
 def drop(gate: GateProxy, name: str, point: Point, *, frames_max: int | None = 1) -> GateFault:

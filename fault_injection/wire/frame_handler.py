@@ -29,6 +29,10 @@ class FrameHandler(Protocol):
         """Discharge what a connection held; further frames on it are turned away."""
         ...
 
+    def sender_lost(self, connection: ConnectionState) -> bool:
+        """Discharge what a connection held when its sender is gone; return whether a frame outlives that."""
+        ...
+
     def may_begin(self, connection: ConnectionState, begun: memoryview) -> bool:
         """Return whether the first bytes of an answer may go on, because nobody can want the frame."""
         ...

@@ -3,7 +3,8 @@
 The gate is a policy without clock, socket or thread: it is told what arrives and when, and says what to do.
 Whoever moves the bytes keeps four promises: every request is shown to ``on_request``, told to
 ``on_forwarded`` just before it goes to its destination, every answer is shown to ``on_response``, and
-``connection_lost`` tells of every connection that ends.
+``connection_lost`` tells of every connection that ends, ``sender_lost`` of one whose sender is gone while its
+destination has not heard of that.
 
 Rules (the oldest armed action first, one action for a frame):
 - a request point catches the n-th matching request that arrives after arming;
@@ -15,6 +16,8 @@ Rules (the oldest armed action first, one action for a frame):
   counted, and such an answer is never what a response point waits for, unless it asks for that error;
 - a request that is answered by the gate never reaches its destination: no response point counts it;
 - a held frame whose connection ends is discharged: it will never arrive, so releasing it is an error;
+- unless it is a request armed to outlive its sender: that one is orphaned, and can be released, late, until its
+  destination ends; nothing else is;
 - an action that waits for the answer of a connection that ends waits for the next matching request again.
 
 Two frames of one connection and direction are never held at once: whoever moves the bytes reads the next one when
@@ -55,7 +58,7 @@ class Gate:
         self._all: dict[str, ArmedAction] = {}
         self._events: list[GateEvent] = []
 
-    def arm(
+    def arm(  # noqa: PLR0913 - one argument a property of the action
         self,
         name: str,
         point: Point,
@@ -65,6 +68,7 @@ class Gate:
         *,
         error: int | None = None,
         frames_max: int | None = 1,
+        outlives: bool = False,
     ) -> None:
         """Lie in wait for frames. A name whose action has ended may be used again.
 
@@ -76,11 +80,15 @@ class Gate:
             delay_ms: how long a delayed frame waits.
             error: Kafka's error code, which an answer must have.
             frames_max: how many frames are caught; None for every one until it is disarmed.
+            outlives: whether a held request can still be delivered when its sender's connection has ended.
 
         Raises:
             GateError: the name is armed or holds a frame.
-            ValueError: an answer without an error, no frame to catch, or a name that could be a frame's.
+            ValueError: an answer without an error, no frame to catch, a name that could be a frame's, or something
+                else than a held request that shall outlive its sender.
         """
+        if outlives and (action != "hold" or point.kind.direction != "request"):
+            raise ValueError(f"hold {name!r}: only a request that is held can outlive its sender")
         if (action == "answer") != (error is not None):
             raise ValueError("an answer needs an error code, and nothing else has one")
         if (frames_max is not None and frames_max < 1) or FRAME_MARK in name:
@@ -89,7 +97,7 @@ class Gate:
         if known is not None and (known.is_waiting or known.held):
             raise GateError(f"hold {name!r} is {known.status} already")
         self._all.pop(name, None)  # what is armed again is the youngest
-        armed = ArmedAction(name, point, action, delay_ms, error, frames_max, Retries(point))
+        armed = ArmedAction(name, point, action, delay_ms, error, frames_max, outlives, Retries(point))
         self._all[name] = armed
         self._record(armed, name, armed.status, now_ns)
 
@@ -117,8 +125,21 @@ class Gate:
         self._refuse(request, response if decision.action != "answer" else ErrorsView(decision.error or 0))
         return decision
 
-    def release(self, name: str, now_ns: int) -> tuple[str, ...]:
-        """Let held frames go on and return their names. Raises GateError unless one is held under that name."""
+    def release(self, name: str, now_ns: int, *, late: bool = False) -> tuple[str, ...]:
+        """Let held frames go on and return their names.
+
+        Args:
+            name: under which frames are held.
+            now_ns: monotonic.
+            late: whether their senders' connections have ended.
+
+        Raises:
+            GateError: no frame is held under that name, or it is late and not said to be, or the other way round.
+        """
+        is_orphaned = self._known_action(name).status is HoldStatus.ORPHANED
+        if is_orphaned != late:
+            why = "has outlived its sender: release it late" if is_orphaned else "is on an open connection: not late"
+            raise GateError(f"the frame of hold {name!r} {why}")
         return self._end(name, HoldStatus.RELEASED, now_ns)
 
     def drop(self, name: str, now_ns: int) -> tuple[str, ...]:
@@ -157,12 +178,29 @@ class Gate:
 
     def connection_lost(self, connection: int, now_ns: int) -> tuple[str, ...]:
         """Discharge the frames held on a connection that ended and return their names."""
+        return self._lost(connection, now_ns, is_heard=True)
+
+    def sender_lost(self, connection: int, now_ns: int) -> tuple[str, ...]:
+        """Orphan the frames that outlive their sender, discharge the others and return the names of these."""
+        return self._lost(connection, now_ns, is_heard=False)
+
+    def has_orphan(self, connection: int) -> bool:
+        """Return whether a frame of a connection has outlived its sender."""
+        orphaned = (armed for armed in self._all.values() if armed.status is HoldStatus.ORPHANED)
+        return any(frame.request.connection == connection for armed in orphaned for frame in armed.held.values())
+
+    def _lost(self, connection: int, now_ns: int, *, is_heard: bool) -> tuple[str, ...]:
         discharged = []
         for armed in self._all.values():
             for name, frame in list(armed.held.items()):
-                if frame.request.connection == connection:
+                if frame.request.connection != connection:
+                    continue
+                if is_heard or not armed.outlives:
                     self._end_frame(armed, name, HoldStatus.DISCHARGED, now_ns)
                     discharged.append(name)
+                elif armed.status is not HoldStatus.ORPHANED:
+                    armed.status = HoldStatus.ORPHANED
+                    self._record(armed, name, armed.status, now_ns)
             if armed.is_waiting:
                 armed.connection_lost(connection)
         return tuple(discharged)
@@ -232,7 +270,7 @@ class Gate:
 
     def _end_frame(self, armed: ArmedAction, name: str, status: HoldStatus, now_ns: int) -> None:
         frame = armed.held.pop(name)
-        if armed.status is HoldStatus.CAUGHT and not armed.held:
+        if armed.status in (HoldStatus.CAUGHT, HoldStatus.ORPHANED) and not armed.held:
             armed.status = status
         self._record(armed, name, status, now_ns, frame)
 

@@ -127,6 +127,7 @@ class ArmedAction:
         delay_ms: of a delay.
         error: of an answer.
         frames_max: how many frames it takes; None for every one until it is disarmed.
+        outlives: whether a request that it holds can still be delivered when its sender's connection has ended.
         retries: which requests only repeat another.
         status: where it stands.
         frames: how many frames it took so far.
@@ -142,6 +143,7 @@ class ArmedAction:
     delay_ms: int
     error: int | None
     frames_max: int | None
+    outlives: bool
     retries: Retries
     status: HoldStatus = HoldStatus.ARMED
     frames: int = 0

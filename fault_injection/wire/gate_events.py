@@ -11,10 +11,14 @@ Action = Literal["hold", "drop", "close", "delay", "answer"]
 
 
 class HoldStatus(StrEnum):
-    """Where an armed action stands; all but the first two are final."""
+    """Where an armed action stands; all but the first three are final.
+
+    A frame is orphaned when its sender's connection has ended and it can still be delivered, late.
+    """
 
     ARMED = "armed"
     CAUGHT = "caught"
+    ORPHANED = "orphaned"
     RELEASED = "released"
     DROPPED = "dropped"
     CLOSED = "closed"

@@ -67,8 +67,9 @@ class Network:
         abort([one for one in self.connections() if one.state.link == link])
 
     def abort_source(self, broker: int) -> None:
-        """Reset every connection that a broker opened."""
-        abort([one for one in self.connections() if one.state.source == broker])
+        """Reset every connection that a broker opened; a frame that outlives its sender stays, and its way on."""
+        opened = [one for one in self.connections() if one.state.source == broker]
+        abort([one for one in opened if not one.lose_sender()])
 
     def close(self) -> None:
         """Close every port, end every connection and wait for every thread."""

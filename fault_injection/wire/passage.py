@@ -206,6 +206,7 @@ class ConnectionState:
         link: the endpoint it came through.
         source: who opened it; None while it is not known.
         is_lost: whether it has ended.
+        is_orphaned: whether its sender is gone and a frame of it can still be delivered, so that it is not over yet.
         requests: how many requests were decided about; later ones tell nothing new about the source.
         asked: api and version of the requests that went on unread, by correlation id.
         session: what incremental fetches leave out.
@@ -216,6 +217,7 @@ class ConnectionState:
     link: LinkName
     source: int | None
     is_lost: bool = False
+    is_orphaned: bool = False
     requests: int = 0
     asked: dict[int, tuple[int, int]] = field(default_factory=dict)
     session: FetchSession = field(default_factory=FetchSession)

@@ -104,7 +104,7 @@ class GateProxy:
                 self.rounds.leader_lost(link.destination)
 
     def abort_source(self, broker: int) -> None:
-        """Reset every connection a broker opened and discharge their frames: the broker died."""
+        """Reset every connection a broker opened and discharge their frames, or orphan them: the broker died."""
         self.network.abort_source(broker)
 
     # Frames at protocol points
@@ -118,6 +118,7 @@ class GateProxy:
         *,
         error: int | None = None,
         frames_max: int | None = 1,
+        outlives: bool = False,
     ) -> None:
         """Lie in wait for frames at a point.
 
@@ -128,6 +129,7 @@ class GateProxy:
             delay_ms: how long a delayed frame waits.
             error: Kafka's error code, which the action ``answer`` needs.
             frames_max: how many frames are caught; None for every one until it is disarmed.
+            outlives: whether a held request can still be delivered when its sender's connection has ended.
 
         Raises:
             GateError: the name is in use, or the answer could not be made.
@@ -139,7 +141,16 @@ class GateProxy:
             self._is_watched = True  # from here on every frame that arrives is shown to the gate
             self.read()
             try:
-                self._gate.arm(name, point, time.monotonic_ns(), action, delay_ms, error=error, frames_max=frames_max)
+                self._gate.arm(
+                    name,
+                    point,
+                    time.monotonic_ns(),
+                    action,
+                    delay_ms,
+                    error=error,
+                    frames_max=frames_max,
+                    outlives=outlives,
+                )
             finally:
                 self._report()
 
@@ -152,6 +163,14 @@ class GateProxy:
     def release(self, name: str) -> None:
         """Let held frames go on, unchanged. Raises GateError unless a frame is held under that name."""
         self._end_hold(name, self._gate.release, "forward")
+
+    def release_late(self, name: str) -> None:
+        """Let a held request go on whose sender's connection has ended. Raises GateError unless there is such a one."""
+        self._end_hold(name, lambda held, now_ns: self._gate.release(held, now_ns, late=True), "forward")
+
+    def is_open(self, connection: int) -> bool:
+        """Return whether a connection moves frames still, be it one that has outlived its sender."""
+        return any(one.state.number == connection for one in self.network.connections())
 
     def drop(self, name: str) -> None:
         """Throw held frames away; their connections stay open and silent. Raises GateError if none is held."""
@@ -285,13 +304,29 @@ class GateProxy:
     def connection_lost(self, connection: ConnectionState) -> None:
         """Discharge what a connection held; further frames on it are turned away."""
         with self._lock:
-            connection.is_lost = True
+            connection.is_lost, connection.is_orphaned = True, False
             self.rounds.connection_lost(connection.number)
             connection.asked.clear()
-            for name in self._gate.connection_lost(connection.number, time.monotonic_ns()):
-                if name in self._spaces:  # it has none if no pipe was left
-                    self._spaces.pop(name).tell("abort")
+            self._abort_frames(self._gate.connection_lost(connection.number, time.monotonic_ns()))
             self._report()
+
+    def sender_lost(self, connection: ConnectionState) -> bool:
+        """Discharge what a connection held, but for a frame that outlives its sender; tell whether there is one."""
+        with self._lock:
+            number = connection.number
+            self._abort_frames(self._gate.sender_lost(number, time.monotonic_ns()))
+            connection.is_orphaned = self._gate.has_orphan(number)
+            if connection.is_orphaned:
+                connection.is_lost = True
+                self.rounds.connection_lost(number)
+                connection.asked.clear()
+            self._report()
+            return connection.is_orphaned
+
+    def _abort_frames(self, names: Sequence[str]) -> None:
+        for name in names:
+            if name in self._spaces:  # it has none if no pipe was left
+                self._spaces.pop(name).tell("abort")
 
     def may_begin(self, connection: ConnectionState, begun: memoryview) -> bool:
         """Return whether the first bytes of an answer may go on, because nobody can want the frame."""

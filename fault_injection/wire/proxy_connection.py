@@ -2,7 +2,8 @@
 
 A connection is two sockets and two threads, one for each direction. A thread receives, asks the proxy
 about every whole frame and sends the original bytes on, or waits with a held one. Whichever thread sees the
-end first ends both directions; the last one out closes the sockets.
+end first ends both directions; the last one out closes the sockets. Only a held request that outlives its sender keeps
+the side of its destination open when the other has ended: until it has been delivered, late, and answered.
 
 Choices: an orderly end on one side becomes an orderly end on the other, a reset becomes a reset. ``abort``
 resets both sides at once: only the reading half is shut down, so that no FIN precedes the reset, unless a
@@ -64,6 +65,7 @@ class Connection:
         self._lock = threading.Lock()
         self._sent = threading.Condition(self._lock)
         self._is_ended = False
+        self._outlives = False
         self._sending: set[socket.socket] = set()
         self._valve = handler.valve
         self._request_channel = self._channel("request")
@@ -80,6 +82,16 @@ class Connection:
     def abort(self) -> None:
         """Reset both sides and discharge what is held; returns before the threads have ended."""
         self._end(is_reset=True)
+
+    def lose_sender(self) -> bool:
+        """End the side of the sender; tell whether a held frame outlives it, so that the other side stays."""
+        if not self._handler.sender_lost(self.state):
+            return False
+        with self._lock:
+            if not self._is_ended and not self._outlives:
+                self._outlives = True
+                shut(self._client, is_reset=True, is_stuck=self._client in self._sending)
+        return True
 
     def join(self, timeout_s: float) -> bool:
         """Wait until both threads have ended; tell whether they have."""
@@ -182,7 +194,7 @@ class Connection:
                 if word == "answer":
                     return self._answer(passage)
                 self._handler.ended(passage, None, _OUTCOMES[word])
-                return word == "drop"
+                return word == "drop" or self._outlives
             case Unframed(unframed):
                 if self._valve.is_open:
                     return self._send(target, unframed)
@@ -201,6 +213,8 @@ class Connection:
         if decision.until_ns is not None:
             timeout_ms = -(-(decision.until_ns - passage.arrived_ns) // NS_PER_MS)
         word = passage.space.wait(source, timeout_ms)
+        if word == "abort" and source is self._client and self.lose_sender() and self._upstream is not None:
+            word = passage.space.wait(self._upstream, None)
         if word is None and decision.name is not None:
             with contextlib.suppress(GateError):  # someone else gave the word in this very moment
                 self._handler.release(decision.name)
@@ -210,7 +224,19 @@ class Connection:
         passage.space.close()
         return word or "abort"
 
+    def _deliver_late(self, passage: Passage, content: bytearray, target: socket.socket) -> bool:
+        """Send a frame that has outlived its sender, and wait until its destination has answered or ended."""
+        self._outlives = False
+        forwarded_ns = self._handler.departs(passage)
+        is_sent = self._send(target, content)
+        self._handler.ended(passage, forwarded_ns, "late" if is_sent else "aborted")
+        if is_sent:
+            self._responses.join()
+        return False
+
     def _forward(self, passage: Passage, content: bytearray, target: socket.socket, channel: Channel) -> bool:
+        if self._outlives:
+            return self._deliver_late(passage, content, target)
         if not self._valve.is_open:
             if passage.space is None:
                 self._handler.ended(passage, None, "held")  # its fate may take a while

@@ -170,7 +170,7 @@ class Readings:
             self.rounds.on_forwarded(request, now_ns)
         elif isinstance(response, FetchResponseView) and isinstance(request.view, FetchRequestView):
             self.rounds.on_response_forwarded(request, response, passage.arrived_ns, now_ns)
-        if connection.is_lost:
+        if connection.is_lost and not connection.is_orphaned:
             self.rounds.connection_lost(connection.number)
 
 

@@ -24,7 +24,7 @@ from fault_injection.wire.messages import RequestView, ResponseView
 from fault_injection.wire.metadata_views import MetadataRecord
 from fault_injection.wire.points import Direction
 
-Outcome = Literal["forwarded", "dropped", "closed", "aborted", "held", "answered", "fabricated"]
+Outcome = Literal["forwarded", "late", "dropped", "closed", "aborted", "held", "answered", "fabricated"]
 ALIVE_CHECK_S = 0.2
 Json = dict[str, "Json"] | list["Json"] | str | int | bool | None
 
@@ -66,8 +66,9 @@ class TraceEntry:
         size: bytes on the wire, the length prefix included.
         decoded: what it says; None if undecoded.
         hold: name of the armed action that caught it.
-        outcome: what became of it; "held" in the line of a frame that was caught and waits, "answered" of a frame
-            that went no further because the gate answered, "fabricated" of the answer that the gate made and sent.
+        outcome: what became of it; "held" in the line of a frame that was caught and waits, "late" of a request that
+            went on after its sender's connection had ended, "answered" of a frame that went no further because the gate
+            answered, "fabricated" of the answer that the gate made and sent.
     """
 
     seq: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from oracle.events import ResponseReceived
+from oracle.events import LateFetchReceived, ResponseReceived
 from oracle.predicting.wording import (
     Change,
     ChangeKind,
@@ -61,6 +61,18 @@ class StateChange:
         yield from self._high_watermarks()
         yield from self._producers()
         yield from self._holds()
+
+    @property
+    def cause(self) -> Event | None:
+        """Return the event, also the one that the step itself was: a fetch that reached its leader late."""
+        if self.event is not None:
+            return self.event
+        after = self.after.gate.late
+        late = [one for one in self.before.gate.late if one not in after and self._is_alive(one.fetch.leader)]
+        return LateFetchReceived(late[0].follower, late[0].fetch, late[0].is_of_earlier_start) if late else None
+
+    def _is_alive(self, broker: BrokerId) -> bool:
+        return self.after.state.replica(broker).alive
 
     def _change(self, kind: ChangeKind, text: str, rule: Rule | None, **about: object) -> Change:
         return Change(self.step, self.during, kind, text, rule=rule, **about)  # type: ignore[arg-type]
@@ -132,7 +144,7 @@ class StateChange:
         for old, new in zip(self.before.state.replicas, self.after.state.replicas, strict=True):
             if old.high_watermark == new.high_watermark or is_deleted(old, new):
                 continue
-            why, rule = why_high_watermark_moved(old, new, self.event, self.before)
+            why, rule = why_high_watermark_moved(old, new, self.cause, self.before)
             direction = "rises" if new.high_watermark > old.high_watermark else "falls"
             whose = f"leader {new.broker}" if new.role is ReplicaRole.LEADER else f"broker {new.broker}"
             text = f"high watermark of {whose} {direction} from {old.high_watermark} to {new.high_watermark}: {why}"

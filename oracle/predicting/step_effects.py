@@ -10,6 +10,7 @@ from oracle import asking, obstructing
 from oracle.events import (
     ElectionRequested,
     HighWatermarkLost,
+    LateFetchReceived,
     LogTailLost,
     ReassignmentRequested,
     RecordsDeleted,
@@ -188,6 +189,8 @@ def _forget(world: World, step: LoseTail | LoseCheckpoint) -> World:
 
 
 def _let_go(world: World, step: ReleaseHold | Drop | Close) -> World:
+    if isinstance(step, ReleaseHold) and step.late:
+        return _deliver_late(world, step.name)
     armed = world.gate.named(step.name)
     if armed is None:
         raise ImpossibleEventError(world.gate.why_gone(step.name))
@@ -203,3 +206,18 @@ def _let_go(world: World, step: ReleaseHold | Drop | Close) -> World:
     if isinstance(step, Close) and armed.hold.follower is not None:
         world = world.apply(RequestLost(armed.hold.follower))
     return replace(world, gate=world.gate.let_go(step.name))
+
+
+def _deliver_late(world: World, name: str) -> World:
+    """Let a leader have a held fetch whose sender's connection has ended."""
+    frame = world.gate.late_frame(name)
+    if frame is None:
+        armed = world.gate.named(name)
+        is_open = armed is not None and armed.caught
+        message = f"hold {name!r} has its frame on a connection that is open: nothing is late yet, release it without"
+        raise ImpossibleEventError(message if is_open else world.gate.why_gone(name))
+    leader = frame.fetch.leader
+    if leader in world.obstacles.paused:
+        raise ImpossibleEventError(f"broker {leader} is paused: resume it before a fetch reaches it")
+    world = replace(world, gate=world.gate.delivered(name))
+    return world.apply(LateFetchReceived(frame.follower, frame.fetch, frame.is_of_earlier_start))

@@ -13,6 +13,7 @@ from oracle.events import (
     JoinAnswered,
     JoinCommitted,
     JoinRefused,
+    LateFetchReceived,
     RequestReceived,
     RequestSent,
     ResponseReceived,
@@ -83,6 +84,8 @@ def event_words(event: Event | None, before: World) -> str:
             return f"broker {broker} hears the controller's decision"
         case RequestSent(follower):
             return f"broker {follower} sends its next request"
+        case LateFetchReceived(follower, late):
+            return f"broker {follower}'s {request(late)} reaches leader {late.leader} late"
         case RequestReceived(follower) | FetchCompleted(follower) | ResponseReceived(follower):
             fetch = before.state.replica(follower).fetch
             assert fetch is not None, "an event on a link moves the request that is under way"

@@ -15,7 +15,7 @@ from oracle.state import FetchAnswer, FetchInFlight, FetchKind, FetchStage, Prod
 from oracle.vocabulary import Acks, Offset, ProduceOutcome
 
 if TYPE_CHECKING:
-    from oracle.events import RecordSent, RecordTurnedAway
+    from oracle.events import LateFetchReceived, RecordSent, RecordTurnedAway
     from oracle.rules.rule_set import RuleSet
     from oracle.state import PartitionState
     from oracle.vocabulary import BrokerId
@@ -166,6 +166,29 @@ def _receive_fetch(
     start = current.log_start_offset
     answer = FetchAnswer(current.log.entries[fetch.offset :], high_watermark, log_start_offset=start)
     return _answered(state, follower, fetch, answer)
+
+
+def receive_late(state: PartitionState, event: LateFetchReceived, rules: RuleSet) -> PartitionState:
+    """Handle a fetch that outlived its connection as any other, but for the answer, which reaches nobody.
+
+    The follower goes on with what it has under way. A fetch of an earlier start tells nothing of the replica's present
+    start, and from 3.7 on counts no more (KAFKA-15221); nobody counts one of a replica that is not assigned any more.
+    """
+    is_refused = event.is_of_earlier_start and not rules.counts_fetch_of_earlier_start
+    if is_refused or event.follower not in state.assignment:
+        return state
+    before = state.replica(event.follower)
+    received = receive(state, before, event.fetch, rules)
+    after = replace(received.replica(event.follower), fetch=before.fetch, stuck=before.stuck)
+    received = received.with_replica(after)
+    return _of_earlier_start(received, event) if event.is_of_earlier_start else received
+
+
+def _of_earlier_start(state: PartitionState, event: LateFetchReceived) -> PartitionState:
+    leader = state.presumed_leader(event.fetch.leader)
+    return (
+        state if leader is None else state.with_replica(leader.with_remote(leader.remote(event.follower).restarted()))
+    )
 
 
 def complete(state: PartitionState, follower: ReplicaState, fetch: FetchInFlight, rules: RuleSet) -> PartitionState:

@@ -101,6 +101,7 @@ BASE = RuleSet(
     trusts_last_fetch_on_re_election=False,
     counts_diverging_fetch=False,
     takes_high_watermark_before_cut=False,
+    counts_fetch_of_earlier_start=True,
     drops_stale_lookups=False,
     drops_stale_fetches=False,
     answers_new_high_watermark=False,
@@ -169,6 +170,11 @@ TABLE: tuple[RuleRow, ...] = (
     RuleRow(isr.UNFENCED_JOINS, within(since("3.3.0"), unless(knows_starts)), having(may_join=isr.unfenced)),
     RuleRow(isr.THIS_START_JOINS, knows_starts, having(may_join=isr.of_this_start)),
     RuleRow(fencing.KIP_320, since("2.1.0"), having(serves_epoch=fencing.is_served)),
+    RuleRow(
+        fencing.FETCH_OF_EARLIER_START_REFUSED,
+        within(in_kraft_mode, since("3.7.0")),
+        having(counts_fetch_of_earlier_start=False),
+    ),
     RuleRow(fencing.STALE_LOOKUP_DROPPED, between("2.1.1", "2.8.0"), having(drops_stale_lookups=True)),
     RuleRow(fencing.STALE_FETCH_DROPPED, since("4.0.1", "3.9.1"), having(drops_stale_fetches=True)),
     RuleRow(

@@ -34,6 +34,24 @@ def serves_any_epoch(_request_epoch: LeaderEpoch, _leader_epoch: LeaderEpoch) ->
     return True
 
 
+FETCH_OF_EARLIER_START_REFUSED = Rule(
+    name="fetch-of-an-earlier-start-is-refused",
+    source="KAFKA-15221, Replica.updateFetchStateOrThrow",
+    says="A leader refuses a fetch that its sender sent before the broker's last start.",
+)
+"""Does a leader count a fetch that reaches it after its sender was killed and started again?
+
+A fetch can outlive its sender on the network. In KRaft mode it carries the sender's broker epoch from 3.5 on, and from
+3.7 on a leader that knows a later epoch of an unfenced broker refuses it (NOT_LEADER_OR_FOLLOWER). Before, and in
+ZooKeeper mode, it counts: a replica that has lost its disk's tail seems to have what it no longer has, the high
+watermark rises past its end, and a clean election of it loses records that are acknowledged. A fetch that only its
+connection did not survive counts at every release, if the leader epoch does (``KIP_320``).
+
+Source: KAFKA-15221, Replica.updateFetchStateOrThrow, KRaftMetadataCache.getAliveBrokerEpoch.
+
+Mutant: counts-a-fetch-of-an-earlier-start, which the story kafka-15221-on-3.7 notices.
+"""
+
 STALE_LOOKUP_DROPPED = Rule(
     name="lookup-of-another-epoch-is-dropped",
     source="KAFKA-7786, AbstractFetcherThread.truncateToEpochEndOffsets",

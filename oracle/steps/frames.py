@@ -51,7 +51,7 @@ class Hold(Step):
             so_far.refuse("name", f"a hold named {self.name!r} exists already")
         if _DELAYS.fullmatch(self.name):
             so_far.refuse("name", f"a hold cannot be named {self.name!r}: the frame of a delay is called so")
-        so_far.holds.add(self.name)
+        so_far.holds[self.name] = self.point
         if self.point in (*FROM_CONTROLLER, *TO_CONTROLLER):
             self._check_channel(so_far)
         else:
@@ -130,11 +130,31 @@ class AwaitHold(OfHold):
     name: str = described("name of an armed hold")
 
 
-@step("release", says="release the frame held by {name!r}, unchanged", leaves="hold_released")
+LATE_POINTS = (PointName.FETCH_REQUEST,)
+"""Where a frame can be held that is delivered late."""
+
+
+@step("release", leaves="hold_released")
 class ReleaseHold(OfHold):
     """Pass a held frame on, unchanged, as it was when it was caught."""
 
     name: str = described("name of a hold that has caught its frame")
+    late: bool = described(
+        "deliver it after its sender's connection has ended: the sender was killed, or has taken another leader",
+        default=False,
+    )
+
+    @override
+    def check(self, so_far: SoFar) -> None:
+        OfHold.check(self, so_far)
+        point = so_far.holds[self.name]
+        if self.late and point not in LATE_POINTS:
+            so_far.refuse("late", f"only a held fetch_request is delivered late, not {point.value}")
+
+    @override
+    def sentence(self) -> str:
+        how = "late: the connection that it came on has ended" if self.late else "unchanged"
+        return f"release the frame held by {self.name!r}, {how}"
 
 
 @step("drop", says="throw away the frame held by {name!r}", leaves="hold_dropped")

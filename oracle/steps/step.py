@@ -17,7 +17,7 @@ from oracle.vocabulary import BrokerId  # noqa: TC001 - schedule files are read 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from oracle.vocabulary import Label, MetadataMode, Timing
+    from oracle.vocabulary import Label, MetadataMode, PointName, Timing
 
 
 class ScheduleError(ValueError):
@@ -192,6 +192,7 @@ class SoFar:
 
     Attributes:
         index: of the step that is checked, from 0.
+        holds: at which point each hold waits, by its name.
         partitions: how many the topic has.
         topics: other topics that exist.
     """
@@ -200,7 +201,7 @@ class SoFar:
         self.index = 0
         self.brokers, self.timing = frozenset(brokers), timing
         self.records: set[Label] = set()
-        self.holds: set[str] = set()
+        self.holds: dict[str, PointName] = {}
         self.checkpoints: set[str] = set()
         self.partitions = 1
         self.topics: set[str] = set()

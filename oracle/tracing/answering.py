@@ -165,6 +165,8 @@ def allowed_errors(leader: TracedReplica, exchange: Exchange, rules: RuleSet) ->
         allowed.add(ErrorCode.NONE)
     if exchange.may_not_lead and (epoch is None or epoch in known):
         allowed.add(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    if exchange.is_of_earlier_start and not rules.counts_fetch_of_earlier_start:
+        allowed = allowed - {ErrorCode.NONE} | {ErrorCode.NOT_LEADER_OR_FOLLOWER}
     if epoch is not None and any(mine > epoch for mine in known):
         allowed.add(ErrorCode.FENCED_LEADER_EPOCH)
     if epoch is not None and any(mine < epoch for mine in exchange.epochs):

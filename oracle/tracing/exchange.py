@@ -34,6 +34,7 @@ class Exchange:
         may_lead: whether it may have led then.
         may_not_lead: whether it may have had another role then.
         end: where its log ends at least, if it leads.
+        is_of_earlier_start: whether its follower has been started again since it was sent.
     """
 
     request: FetchSent | LookupSent
@@ -49,6 +50,7 @@ class Exchange:
     may_lead: bool = False
     may_not_lead: bool = False
     end: Offset = UNBOUNDED
+    is_of_earlier_start: bool = False
 
     @property
     def is_answered(self) -> bool:

@@ -119,8 +119,10 @@ class PartitionReplay:
             self._replicas[broker].end(clean=clean)
 
     def start_broker(self, broker: BrokerId) -> None:
-        """Start a broker's process."""
+        """Start a broker's process: what it sent before is of an earlier start."""
         self._dead.discard(broker)
+        for exchange in self._exchanges.values():
+            exchange.is_of_earlier_start |= exchange.request.follower == broker
 
     def lose_checkpoint(self, broker: BrokerId) -> None:
         """Let the disk of a broker that is down lose its high watermark checkpoint: it starts with 0."""

@@ -154,13 +154,6 @@ UNREACHED: tuple[Unreached, ...] = (
         "the leader's request must reach two controllers in turn: a cluster here has one, a puppet's broker is none",
     ),
     Unreached(
-        "KAFKA-15221",
-        "3.5 and 3.6 in KRaft mode: a fetch that a broker sent before its restart is counted after one sent since",
-        "the older request must wait inside the leader while the newer one is served: a held frame dies with its "
-        "connection when the broker is killed, and puppets speak to brokers with ZooKeeper only, whose fetches name no "
-        "broker epoch",
-    ),
-    Unreached(
         "KAFKA-15353",
         "3.5.0 and 3.5.1: an AlterPartition that is sent again asks for an empty ISR",
         "only requests before version 3 are built so, which go to a controller of an earlier release, or under its "

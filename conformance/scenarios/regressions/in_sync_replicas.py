@@ -19,6 +19,7 @@ from conformance.scenarios.vocabulary import (
     lose_tail,
     produce,
     release,
+    release_late,
     start,
 )
 from oracle.vocabulary import Acks, Expectation
@@ -147,4 +148,48 @@ REBOOTED_REPLICA_JOINS = regression(
     ),
 )
 
-SCENARIOS = (JOINS_BELOW_EPOCH_START, DIVERGING_FETCH, DEAD_REPLICA_JOINS, REBOOTED_REPLICA_JOINS)
+LATE_FETCH_COUNTS = regression(
+    "KAFKA-15221",
+    requirement="A fetch that a broker sent before it was started again is not counted when it arrives after that.",
+    explanation=(
+        "Broker 2's fetch, which says that it has m1 and m2, is under way when it crashes and loses both with its page "
+        "cache. It is back, in sync at offset 1, when that fetch comes. In KRaft mode in 3.6 it counts: m1 and m2 are "
+        "acknowledged without broker 2, which is then elected cleanly. Up to 2.0 it even lets broker 2 into the ISR; "
+        "elsewhere up to 3.6 the leader epoch, which the ISR's change raised, tells that it is old (KIP-320)."
+    ),
+    sources=("HW-07", "IS-02", "KIP-903", "KIP-320"),
+    replicas=(1, 2, 3),
+    where=Where(since="0.11.0.0", why="without leader epochs brokers 1 and 3, ahead of their leader, end at its start"),
+    steps=(
+        produce("m0"),
+        hold_request("old fetch", follower=2, leader=1, fetch_offset=3),
+        hold_request("fetch of 3", follower=3, leader=1, fetch_offset=1),
+        produce("m1", "m2", expect=Expectation.PENDING),
+        await_hold("old fetch"),
+        kill(2),
+        lose_tail(2, offset=1),
+        hold_request("new fetch", follower=2, leader=1, fetch_offset=1),
+        start(2),
+        await_hold("new fetch"),
+        hold_response("answer", follower=2, leader=1, fetch_offset=1),
+        release("new fetch"),
+        await_hold("answer"),
+        checkpoint("broker 2 is back without m1 and m2"),
+        release_late("old fetch"),
+        release("fetch of 3"),
+        checkpoint("the old fetch has come"),
+        kill(1),
+        kill(3),
+        start(1),
+        start(3),
+        checkpoint("end"),
+    ),
+)
+
+SCENARIOS = (
+    JOINS_BELOW_EPOCH_START,
+    DIVERGING_FETCH,
+    DEAD_REPLICA_JOINS,
+    REBOOTED_REPLICA_JOINS,
+    LATE_FETCH_COUNTS,
+)
