@@ -136,8 +136,9 @@ class Gate:
         Raises:
             GateError: no frame is held under that name, or it is late and not said to be, or the other way round.
         """
-        is_orphaned = self._known_action(name).status is HoldStatus.ORPHANED
-        if is_orphaned != late:
+        armed = self._known_action(name)
+        is_orphaned = armed.status is HoldStatus.ORPHANED
+        if is_orphaned != late and armed.held:
             why = "has outlived its sender: release it late" if is_orphaned else "is on an open connection: not late"
             raise GateError(f"the frame of hold {name!r} {why}")
         return self._end(name, HoldStatus.RELEASED, now_ns)

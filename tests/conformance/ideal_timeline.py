@@ -13,6 +13,8 @@ from conformance.running.holding import place_of, point_of
 from oracle.steps.frames import Close, DelayFrame, Drop, Hold, ReleaseHold, name_of_delay
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from conformance.record.directory import RunDirectory
     from oracle.schedule import Schedule
     from oracle.steps.step import Step
@@ -51,10 +53,8 @@ def write_timeline(run: RunDirectory, schedule: Schedule, metadata: MetadataMode
             mark(Event.FAULT_HEALED, fault[1], number=fault[0], at_ns=within(number))
         if isinstance(step, ReleaseHold | Drop | Close):
             held.remove(step.name)
-            mark(Event(step.leaves), step.name, **fields_of(_hold(schedule, step.name)))
-        elif step.leaves:
-            for subject in step.left_for():
-                mark(Event(step.leaves), subject or topic)
+        for event, subject, about in _deeds(schedule, step, topic):
+            mark(event, subject, **about)
         if isinstance(step, Hold | DelayFrame):
             next(injected)
             held.append(step.name if isinstance(step, Hold) else name_of_delay(number))
@@ -66,6 +66,18 @@ def write_timeline(run: RunDirectory, schedule: Schedule, metadata: MetadataMode
     marks += [TimelineMark(Event.HOLD_DISCHARGED, name, "", end, **fields_of(named[name])) for name in held]
     marks += [TimelineMark(Event.FAULT_HEALED, word, "", end, number=number, at_ns=end) for number, word in faults]
     (run.path / TIMELINE_FILE).write_text("".join(map(as_line, marks)), encoding="utf-8")
+
+
+def _deeds(schedule: Schedule, step: Step, topic: str) -> Iterator[tuple[Event, str, dict[str, Any]]]:
+    """Yield what a step leaves, and what has come of a frame before it is delivered late."""
+    if isinstance(step, ReleaseHold | Drop | Close):
+        about = fields_of(_hold(schedule, step.name))
+        if isinstance(step, ReleaseHold) and step.late:
+            yield Event.HOLD_ORPHANED, step.name, about
+        yield Event(step.leaves), step.name, about
+    elif step.leaves:
+        for subject in step.left_for():
+            yield Event(step.leaves), subject or topic, {}
 
 
 def _proof(step: Step, topic: str, number: int) -> dict[str, Any]:

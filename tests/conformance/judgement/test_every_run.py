@@ -46,6 +46,17 @@ def test_a_high_watermark_beyond_the_end_is_said() -> None:
     assert broken == ("after step 1: broker 1 has high watermark 3 and log end offset 2",)
 
 
+def test_what_a_late_fetch_told_is_no_news_of_its_follower() -> None:
+    before = pair((2, 1), (1, 1), remote={"2": 1})
+    late = {**pair((2, 1), (1, 1), remote={"2": 2}), "step": 3}
+    seen = [msgspec.json.decode(msgspec.json.encode(one), type=FORMS[one["kind"]]) for one in (before, late)]
+
+    def broken(late: dict[int, int] | None) -> int:
+        return next(len(one.broken) for one in held_in_run(seen, None, late) if one.requirement == "HW-10")
+
+    assert [broken(None), broken({3: 3}), broken({3: 2})] == [1, 1, 0]
+
+
 def test_the_leaders_high_watermark_may_fall_only_in_another_epoch() -> None:
     first, lower = pair((2, 2), (2, 2)), pair((2, 1), (2, 1))
     assert held(first, lower)["HW-09"] == (0, 0, 1)

@@ -64,6 +64,16 @@ def test_the_frame_that_a_hold_caught_is_looked_for_in_the_trace(story: tuple[Ti
     ]
 
 
+@pytest.mark.parametrize(("late", "outcome"), [(True, "late"), (False, "forwarded")])
+def test_a_late_frame_is_shown_as_late_and_no_other_is(outcome: str, *, late: bool) -> None:
+    schedule = replace(SCHEDULE, steps=(*SCHEDULE.steps, ReleaseHold("gap", late=late)))
+    missing = ["the wire trace does not show that the frame of hold 'gap' was released"]
+
+    for shown in ("late", "forwarded"):
+        told = list(frame_complaints(schedule, STORY, Frames([replace(FRAME, outcome=shown)], {})))
+        assert told == ([] if shown == outcome else missing)
+
+
 def test_a_fetch_of_the_metadata_log_does_not_hold_the_end_of_the_trace() -> None:
     fetched = replace(FRAME, link="replication", source=2, destination=1, hold=None)
     of_metadata = replace(fetched, link="controller", destination=100, arrived_ns=9)

@@ -21,7 +21,7 @@ from tests.fault_injection.wire.gate_transcript import answer_of, asked, fetch_o
 CONNECTIONS = (2, 3)
 NAMES = ("a", "b", "c")
 ERRORS = st.sampled_from([0, 0, 0, 6, 74])
-FINAL = set(HoldStatus) - {HoldStatus.ARMED, HoldStatus.CAUGHT}
+FINAL = set(HoldStatus) - {HoldStatus.ARMED, HoldStatus.CAUGHT, HoldStatus.ORPHANED}
 
 
 @dataclass

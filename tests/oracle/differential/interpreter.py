@@ -58,6 +58,7 @@ def new_cluster(schedule: Schedule, facts: dict[str, Any]) -> Cluster:
         "produced": {},
         "committed": set(),
         "holds": [],
+        "late": [],
         "paused": set(),
         "isolated": set(),
         "met": set(),
@@ -155,6 +156,8 @@ def _do(cluster: Cluster, step: Step) -> None:
         produce(cluster, step.record, step.acks, step.broker)
     elif isinstance(step, Hold):
         plain_gate.arm(cluster, step)
+    elif isinstance(step, ReleaseHold) and step.late:
+        _deliver_late(cluster, step.name)
     elif isinstance(step, ReleaseHold | Close | Drop):
         plain_gate.let_go(cluster, step)
         for broker in cluster["brokers"].values():
@@ -165,6 +168,21 @@ def _do(cluster: Cluster, step: Step) -> None:
         _let_lag_pass(cluster, set(step.followers))
     else:
         _do_to_brokers(cluster, step)
+
+
+def _deliver_late(cluster: Cluster, name: str) -> None:
+    """Let a leader read a fetch to which nobody waits for the answer."""
+    late = plain_gate.take_late(cluster, name)
+    sender, leader = cluster["brokers"][late["sender"]], cluster["brokers"][late["request"]["to"]]
+    if late["is_old"] and cluster["facts"]["fences_broker_epoch"]:
+        return
+    if leader["role"] != "leader" or late["sender"] not in cluster["assigned"]:
+        return
+    before = sender["request"], sender["stopped"]
+    handle_request(cluster, sender, late["request"])
+    sender["request"], sender["stopped"] = before
+    if late["is_old"]:
+        leader["known"][late["sender"]]["this_incarnation"] = False
 
 
 def _do_to_brokers(cluster: Cluster, step: Step) -> None:
@@ -216,6 +234,7 @@ def _leave_alone(cluster: Cluster, step: Pause | Resume | Isolate | Rejoin) -> N
     cluster["paused" if isinstance(step, Pause) else "isolated"].add(number)
     if isinstance(step, Isolate):
         cluster["brokers"][number]["request"] = None
+        cluster["late"] = [one for one in cluster["late"] if number not in (one["sender"], one["request"]["to"])]
     _decide(cluster, partial(broker_gone, cluster, number))
 
 
@@ -239,6 +258,7 @@ def _start_broker(cluster: Cluster, number: int) -> None:
         raise StepRefusedError(f"broker {number} is registered still")
     if broker.get("hung") and cluster["lag"]:
         raise StepRefusedError(f"broker {number} has its session still")
+    plain_gate.age(cluster, number)
     broker.update(up=True, hung=False)
     _decide(cluster, partial(broker_back, cluster, number, clean=broker["clean"]))
 

@@ -7,6 +7,7 @@ whose turn it is catches, the others wait for the next frame.
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 from oracle.steps.frames import Close, Drop
@@ -39,13 +40,39 @@ def find(cluster: Cluster, name: str) -> Hold | None:
 
 
 def forget_broker(cluster: Cluster, broker: int) -> None:
-    """Discharge what is on a dead broker's links."""
+    """Discharge what is on a dead broker's links; its own held fetch is under way still, also without it."""
+    cluster["late"] = [one for one in cluster["late"] if one["request"]["to"] != broker]
+    _outlive(cluster, [hold for hold in cluster["holds"] if hold["link"][0] == broker])
     cluster["holds"] = [hold for hold in cluster["holds"] if broker not in hold["link"]]
+
+
+def _outlive(cluster: Cluster, holds: list[Hold]) -> None:
+    """Keep the fetches that a gate can deliver although who sent them does not wait for an answer any more."""
+    for hold in holds:
+        if hold["caught"] and not hold["dropped"] and (hold["side"], hold["what"]) == ("request", "fetch"):
+            late = {"name": hold["name"], "sender": hold["link"][0], "request": hold["request"], "is_old": False}
+            cluster["late"].append(late)
+
+
+def age(cluster: Cluster, broker: int) -> None:
+    """Note that what a broker has sent is of an earlier start of it."""
+    for one in cluster["late"]:
+        one["is_old"] = one["is_old"] or one["sender"] == broker
+
+
+def take_late(cluster: Cluster, name: str) -> Hold:
+    """Take a fetch out of the gate that is to be delivered late."""
+    found = next((one for one in cluster["late"] if one["name"] == name), None)
+    if found is None:
+        raise StepRefusedError(f"nothing is late at {name}")
+    cluster["late"].remove(found)
+    return found
 
 
 def close_connection(cluster: Cluster, broker: int, former: int) -> bool:
     """Lose what a fetcher's connection to its former leader carries, and tell whether a hold had something of it."""
     gone = [hold for hold in cluster["holds"] if hold["caught"] and hold["link"] == (broker, former)]
+    _outlive(cluster, gone)
     cluster["holds"] = [hold for hold in cluster["holds"] if hold not in gone]
     return bool(gone)
 
@@ -84,6 +111,7 @@ def request_passes(cluster: Cluster, broker: dict[str, Any]) -> None:
         hold["seen"] += 1
         ready += [hold] if hold["seen"] >= hold["nth"] else []
     if ready:
+        ready[0]["request"] = deepcopy(broker["request"])
         _catch(cluster, ready[0])
 
 

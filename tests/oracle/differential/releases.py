@@ -19,6 +19,8 @@ def facts_of(version: str, metadata: str, *, eligible_leader_replicas: bool | No
         "version": v,
         "kraft": kraft,
         "old_format": False,
+        # Replica.updateFetchStateOrThrow looks at the broker epoch, which only KRaft's fetches carry (KAFKA-15221).
+        "fences_broker_epoch": kraft and v >= (3, 7),
         # KIP-724: from 3.0 on message.format.version is ignored.
         "heeds_format": v < (3, 0),
         # Log.maybeAssignEpochStartOffset has no cache to write to in an old format, from KAFKA-7897 on.

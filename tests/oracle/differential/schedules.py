@@ -105,7 +105,7 @@ def _step(replicas: tuple[BrokerId, ...]) -> st.SearchStrategy[Step]:
         st.one_of(st.builds(Elect, st.sampled_from(ElectionKind)), st.builds(LoseCheckpoint, broker)),
         st.one_of(st.builds(LoseTail, broker, st.integers(0, 3).map(Offset)), st.builds(AwaitLag, silent)),
         hold.filter(lambda step: step.follower != step.leader),
-        st.one_of(st.builds(ReleaseHold, held), st.builds(Close, held), st.builds(Drop, held)),
+        st.one_of(st.builds(ReleaseHold, held, st.booleans()), st.builds(Close, held), st.builds(Drop, held)),
     )
 
 

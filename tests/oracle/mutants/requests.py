@@ -92,6 +92,20 @@ MUTANTS = (
         with_fields(may_join=isr.of_this_start),
     ),
     Mutant(
+        "counts-a-fetch-of-an-earlier-start",
+        "fencing.FETCH_OF_EARLIER_START_REFUSED",
+        "3.7 counts a fetch that its sender sent before the broker's last start",
+        Story("kafka-15221-on-3.7"),
+        with_fields(counts_fetch_of_earlier_start=True),
+    ),
+    Mutant(
+        "refuses-a-fetch-of-an-earlier-start-too-early",
+        "fencing.FETCH_OF_EARLIER_START_REFUSED",
+        "3.6 refuses a fetch that its sender sent before the broker's last start",
+        Story("kafka-15221-on-3.6"),
+        with_fields(counts_fetch_of_earlier_start=False),
+    ),
+    Mutant(
         "prefers-a-replica-that-is-not-in-sync",
         "election.PREFERRED_ON_REQUEST",
         "the preferred leader takes over although it is dead",
