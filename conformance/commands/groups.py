@@ -54,6 +54,9 @@ GROUPS: dict[str, tuple[Command, ...]] = {
             "matrix",
             "add_matrix",
         ),
+        Command(
+            "hunt", "grow schedules that nobody wrote down, run them, and say what deviates", "hunting", "add_hunt"
+        ),
     ),
     "look at finished runs": (
         Command("report", "write one report over existing runs", "reporting", "add_report"),

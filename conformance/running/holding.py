@@ -23,12 +23,13 @@ from oracle.steps.frames import Drop, ReleaseHold
 from oracle.vocabulary import FROM_CONTROLLER, TO_CONTROLLER, BrokerId, PointName
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from fault_injection.faults.account import FaultAccount, FaultEntry
     from fault_injection.wire.gate_events import CaughtFrame
     from fault_injection.wire.proxy import GateProxy
     from oracle.steps.frames import Close, DelayFrame, Hold
+    from oracle.steps.step import Step
 
 CATCH_DEADLINE_S = 30.0
 _ASKED_ALL_THE_TIME = (PointName.CONTROLLER_FETCH_REQUEST, PointName.CONTROLLER_FETCH_RESPONSE)
@@ -83,12 +84,10 @@ class Holding:
         leader: tells whom the controller names as leader.
     """
 
-    def __init__(
-        self, gate: GateProxy, topic: str, *, faults: FaultAccount, late: frozenset[str] = frozenset()
-    ) -> None:
-        """Begin without holds; ``late`` names those whose frame a later step delivers late."""
+    def __init__(self, gate: GateProxy, topic: str, *, faults: FaultAccount, steps: Sequence[Step] = ()) -> None:
+        """Begin without holds; ``steps`` tell whose frames are delivered late."""
         self._gate = gate
-        self._late = late
+        self._late = frozenset(step.name for step in steps if isinstance(step, ReleaseHold) and step.late)
         self._topic = topic
         self._faults = faults
         self.silent_brokers: Callable[[], frozenset[int]] = frozenset

@@ -88,8 +88,7 @@ class Runner:
             record_id_base=record_id_base,
         )
         self._asking = Asking(schedule, self._producing, rest, recorder)
-        late = frozenset(s.name for s in schedule.steps if isinstance(s, ReleaseHold) and s.late)
-        self._holding = Holding(gate, topic, faults=faults, late=late)
+        self._holding = Holding(gate, topic, faults=faults, steps=schedule.steps)
         self._lag_time, timing = LagTime(schedule.timing), schedule.timing
         self._processes = Processes(
             cluster, recorder, topic, timing, holding=self._holding, faults=faults, await_view=self._await_view

@@ -87,17 +87,20 @@ class Gate:
             ValueError: an answer without an error, no frame to catch, a name that could be a frame's, or something
                 else than a held request that shall outlive its sender.
         """
-        if outlives and (action != "hold" or point.kind.direction != "request"):
-            raise ValueError(f"hold {name!r}: only a request that is held can outlive its sender")
         if (action == "answer") != (error is not None):
             raise ValueError("an answer needs an error code, and nothing else has one")
         if (frames_max is not None and frames_max < 1) or FRAME_MARK in name:
             raise ValueError(f"hold {name!r} of {frames_max} frames: at least one, and no {FRAME_MARK!r} in its name")
+        self._add(ArmedAction(name, point, action, delay_ms, error, frames_max, outlives, Retries(point)), now_ns)
+
+    def _add(self, armed: ArmedAction, now_ns: int) -> None:
+        name = armed.name
+        if armed.outlives and (armed.action != "hold" or armed.point.kind.direction != "request"):
+            raise ValueError(f"hold {name!r}: only a request that is held can outlive its sender")
         known = self._all.get(name)
         if known is not None and (known.is_waiting or known.held):
             raise GateError(f"hold {name!r} is {known.status} already")
         self._all.pop(name, None)  # what is armed again is the youngest
-        armed = ArmedAction(name, point, action, delay_ms, error, frames_max, outlives, Retries(point))
         self._all[name] = armed
         self._record(armed, name, armed.status, now_ns)
 

@@ -122,14 +122,7 @@ class GateProxy:
     ) -> None:
         """Lie in wait for frames at a point.
 
-        Args:
-            name: how the action is called from now on.
-            point: which frames.
-            action: what happens to a frame that is caught.
-            delay_ms: how long a delayed frame waits.
-            error: Kafka's error code, which the action ``answer`` needs.
-            frames_max: how many frames are caught; None for every one until it is disarmed.
-            outlives: whether a held request can still be delivered when its sender's connection has ended.
+        The arguments are those of ``Gate.arm``, but for the time.
 
         Raises:
             GateError: the name is in use, or the answer could not be made.

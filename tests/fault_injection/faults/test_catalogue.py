@@ -32,7 +32,7 @@ def own_signals() -> Iterator[None]:
 
 
 def test_every_fault_is_in_the_catalogue_once() -> None:
-    frames = {f"{action}_frame" for action in get_args(Action)}
+    frames = {f"{action}_frame" for action in get_args(Action)} | {"late_frame"}
     assert set(NAMES) == CLASSES | NETWORK | frames
     assert len(NAMES) == len(set(NAMES))
     assert all(callable(getattr(network, name)) for name in NETWORK)

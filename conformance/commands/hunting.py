@@ -1,0 +1,253 @@
+"""``hunt``: schedules that nobody wrote down, grown from the model's states and run on real brokers."""
+
+from __future__ import annotations
+
+import re
+import time
+from argparse import ArgumentTypeError
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from conformance.catalogue.scenario import Scenario
+from conformance.cluster_pool import brokers_for
+from conformance.commands.parser import add_json, check_writable, given, whole_number
+from conformance.hunting.growing import BLOCK, Grown, NothingGrownError, Tally, grow
+from conformance.hunting.journal import HuntedSchedule, Journal, JournalError, counted
+from conformance.judgement.verdicts import exit_code
+from conformance.line import NEWEST, line_named
+from conformance.run_options import RunOptions, add_run_options, check_options, run_options
+from conformance.session import new_seed, session_on
+from fault_injection.releases import UsageError
+from reports import write_report
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Sequence
+
+    from conformance.commands.parser import Parser
+    from conformance.console import Console
+    from conformance.line import Line
+    from conformance.session import Session
+
+DESCRIPTION = """Grows schedules step by step from what the model predicts, runs each on real brokers, and holds every
+number and record against the prediction. A difference is tried again on a fresh cluster, and written as a schedule of
+its own with the command that runs it. One seed gives the same schedules on any machine; a hunt goes on where it
+stopped."""
+EPILOG = """examples:
+  kafka-conformance hunt --time 20m                       the newest release
+  kafka-conformance hunt --kafka 2.8.2,4.4.0 --schedules 50 --hunt-seed nightly-7
+  kafka-conformance hunt --kafka 3.9/zookeeper --grow-only --schedules 3      only write the schedules
+
+exit codes: 0 everything conforms, 1 something deviates, 2 usage, 3 inconclusive, 4 harness error,
+130 Ctrl-C, which ends with a report; 1 before 4 before 3 before 0
+"""
+SCHEDULES_MAX = 100_000
+_DURATION = re.compile(r"(\d{1,6})([smh])")
+_SECONDS = {"s": 1, "m": 60, "h": 3600}
+REPORTED_MAX = 20
+"""So many runs a report shows at most: the findings, then the latest of the others."""
+
+
+def add_hunt(parser: Parser) -> None:
+    """Say what the command does, and add its options."""
+    parser.describe(DESCRIPTION, EPILOG)
+    parser.add_argument(
+        "--kafka", default=NEWEST, metavar="V[,V…]", help="releases, such as 2.8.2 or 3.9/zookeeper (default: newest)"
+    )
+    parser.add_argument("--schedules", type=whole_number(1, SCHEDULES_MAX), metavar="N", help="so many on each release")
+    parser.add_argument("--time", type=duration, metavar="T", help="for so long on each release: 90s, 20m or 1h")
+    parser.add_argument("--hunt-seed", metavar="S", help="what the schedules are drawn from (default: the last one's)")
+    parser.add_argument("--grow-only", action="store_true", help="write the schedules to RUNS-DIR, and run none")
+    parser.add_argument("--runs-dir", type=Path, default=Path("hunts"), help="where it all goes (default: hunts)")
+    add_run_options(parser.add_argument)
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+    add_json(parser)
+    parser.set_defaults(command=lambda console, a: hunt(console, _asked(a)))
+
+
+def duration(text: str) -> float:
+    """Return a time such as ``20m`` in seconds."""
+    found = _DURATION.fullmatch(text)
+    if found is None or int(found[1]) == 0:
+        raise ArgumentTypeError(f"{text!r} is no time such as 90s, 20m or 1h")
+    return int(found[1]) * _SECONDS[found[2]]
+
+
+def _asked(parsed: argparse.Namespace) -> HuntRequest:
+    options = run_options(given(parsed))
+    return HuntRequest(
+        tuple(filter(None, parsed.kafka.split(","))),
+        parsed.runs_dir,
+        parsed.schedules,
+        parsed.time,
+        parsed.hunt_seed,
+        options,
+        is_dry=parsed.grow_only,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class HuntRequest:
+    """What ``hunt`` is asked for.
+
+    Attributes:
+        kafka: the releases, one after the other.
+        directory: where runs, findings, journal and report go.
+        schedules: how many on each release; None for as many as there is time.
+        seconds: how long on each release; None for no limit.
+        seed: of the schedules; None goes on with the last one, or takes a new one.
+        is_dry: grow and write them, and run none.
+    """
+
+    kafka: tuple[str, ...]
+    directory: Path
+    schedules: int | None = None
+    seconds: float | None = None
+    seed: str | None = None
+    options: RunOptions = field(default_factory=RunOptions)
+    is_dry: bool = False
+
+
+def hunt(console: Console, asked: HuntRequest) -> int:
+    """Hunt on every release, write the report, and return the exit code."""
+    check_options(asked.options)
+    if asked.schedules is None and asked.seconds is None:
+        raise UsageError("say how long: --schedules N or --time T")
+    if not asked.kafka:
+        raise UsageError("--kafka names no release")
+    lines = [line_named(named, None, asked.options.own) for named in asked.kafka]
+    check_writable(asked.directory)
+    journal = Journal(asked.directory)
+    seed = _seed(journal, asked)
+    done: list[HuntedSchedule] = []
+    tally = Tally()
+    try:
+        for line in lines:
+            _hunt_on(console, _Hunt(asked, journal, line, seed, tally), done)
+    finally:
+        if not asked.is_dry:
+            _summarise(console, asked, seed, done, tally)
+    return exit_code((one.conformance, None) for one in done)
+
+
+def _seed(journal: Journal, asked: HuntRequest) -> str:
+    """Return the seed that was asked for, that of the last schedule, or a new one.
+
+    Raises:
+        UsageError: the journal cannot be read.
+    """
+    try:
+        before = journal.read()
+    except JournalError as unreadable:
+        raise UsageError(str(unreadable)) from unreadable
+    if asked.seed is not None:
+        return asked.seed
+    return before[-1].seed if before else str(new_seed())
+
+
+@dataclass(frozen=True, slots=True)
+class _Hunt:
+    """A hunt on one line."""
+
+    asked: HuntRequest
+    journal: Journal
+    line: Line
+    seed: str
+    tally: Tally
+    began: float = field(default_factory=time.monotonic)
+
+    def blocks(self) -> Iterator[list[Grown]]:
+        """Yield what is to be run, a cluster's schedules at a time, until there were enough or the time is over."""
+        number = self.journal.next_number(self.line.text, self.seed)
+        end = None if self.asked.schedules is None else number + self.asked.schedules
+        while (end is None or number < end) and not self.is_over():
+            last = (number // BLOCK + 1) * BLOCK
+            numbers = range(number, last if end is None else min(last, end))
+            yield [grown for one in numbers if (grown := self._grown(one)) is not None]
+            number = numbers.stop
+
+    def _grown(self, number: int) -> Grown | None:
+        try:
+            return grow(self.line.rules, self.seed, number, self.tally)
+        except NothingGrownError:
+            return None
+
+    def is_over(self) -> bool:
+        """Return whether the time is over."""
+        return self.asked.seconds is not None and time.monotonic() - self.began > self.asked.seconds
+
+
+def _hunt_on(console: Console, hunting: _Hunt, done: list[HuntedSchedule]) -> None:
+    """Run the schedules of one line; what has its verdict is in ``done``, and in the journal."""
+    line, asked = hunting.line, hunting.asked
+    if asked.is_dry:
+        for grown in (one for block in hunting.blocks() for one in block):
+            console.answer(str(hunting.journal.write_finding(line.text, grown.schedule, "grown, and not run")))
+        return
+    words = f"Kafka {line.text}, schedules of seed {hunting.seed}."
+    seed = asked.options.seed if asked.options.seed is not None else new_seed()
+    with session_on(line, asked.options, seed, console.progress, words) as session:
+        for block in hunting.blocks():
+            brokers = [broker for one in block for broker in brokers_for(one.schedule)]
+            session.cluster_pool.shared_brokers = frozenset(brokers)
+            for grown in block:
+                if hunting.is_over():
+                    return
+                done.append(_run(console, hunting, session, grown))
+
+
+def _run(console: Console, hunting: _Hunt, session: Session, grown: Grown) -> HuntedSchedule:
+    schedule = grown.schedule
+    console.progress(f"[{grown.number}] {', '.join(step.word for step in schedule.steps)}")
+    entry = Scenario(schedule.id, schedule, f"schedule {grown.number} of a hunt with seed {hunting.seed}")
+    began = time.monotonic()
+    finished = session.run(entry, hunting.asked.directory / "runs")
+    verdict = finished.verdict
+    hunted = HuntedSchedule(
+        hunting.line.text,
+        hunting.seed,
+        grown.number,
+        verdict.conformance,
+        None if verdict.promise is None else verdict.promise.value,
+        verdict.reason,
+        tuple(step.word for step in schedule.steps),
+        round(time.monotonic() - began, 1),
+        finished.run.path.name,
+    )
+    if hunted.is_finding:
+        path = hunting.journal.write_finding(hunting.line.text, schedule, verdict.reason)
+        hunted = HuntedSchedule(**{**_fields(hunted), "finding": str(path.relative_to(hunting.asked.directory))})
+    hunting.journal.note(hunted)
+    console.progress(f"[{grown.number}] {_words(hunted)}")
+    return hunted
+
+
+def _fields(hunted: HuntedSchedule) -> dict[str, Any]:
+    return {name: getattr(hunted, name) for name in HuntedSchedule.__dataclass_fields__}
+
+
+def _words(hunted: HuntedSchedule) -> str:
+    promise = f" + {hunted.promise}" if hunted.promise else ""
+    reason = f": {hunted.reason}; {hunted.finding}" if hunted.is_finding else ""
+    return f"{hunted.conformance.value}{promise} ({hunted.seconds:.1f} s){reason}"
+
+
+def _summarise(console: Console, asked: HuntRequest, seed: str, done: Sequence[HuntedSchedule], tally: Tally) -> None:
+    """Write the report, and say what came of the hunt."""
+    findings = [one for one in done if one.is_finding]
+    shown = [*findings, *(one for one in reversed(done) if not one.is_finding)][:REPORTED_MAX]
+    report = None
+    if shown:
+        report = write_report([asked.directory / "runs" / one.run for one in shown], asked.directory / "report.html")
+    refused = sum(tally.refused.values())
+    if console.as_json:
+        answer = {"seed": seed, "summary": counted(done), "proposed": tally.proposed, "refused": refused}
+        console.answer_json({**answer, "report": report, "schedules": [_fields(one) for one in done]})
+        return
+    for one in findings:
+        console.answer(f"{one.line}  {one.number}  {_words(one)}")
+    verdicts = ", ".join(f"{count} {word}" for word, count in counted(done).items()) or "none has its verdict"
+    console.answer(f"{len(done)} schedules of seed {seed}: {verdicts}; {refused} of {tally.proposed} steps refused")
+    if report is not None:
+        console.answer(f"report: {report}")

@@ -1,0 +1,125 @@
+"""What has a hunt done so far? One line a schedule, appended when it has its verdict, so that a hunt can go on.
+
+``hunt.ndjson`` in the hunt's directory has a line for every schedule of every line and seed. What deviates, or has no
+verdict, is written as a YAML file of its own, with the command that runs it, in ``findings/``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import msgspec
+import yaml
+
+from conformance.record.verdict import Conformance
+from oracle.schedule_format import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from oracle.schedule import Schedule
+
+JOURNAL = "hunt.ndjson"
+FINDINGS = "findings"
+
+
+class JournalError(Exception):
+    """A journal that cannot be read; the message says where and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class HuntedSchedule:
+    """One schedule of a hunt that has its verdict.
+
+    Attributes:
+        line: the release in its metadata mode, such as ``3.9.2/kraft``.
+        seed: of the hunt.
+        number: which schedule of that seed, from 0.
+        steps: the words of its steps, in their order.
+        seconds: how long it took, with what it took to try it again.
+        run: the name of its run directory.
+        finding: the file that it was written to; None if it conforms.
+    """
+
+    line: str
+    seed: str
+    number: int
+    conformance: Conformance
+    promise: str | None
+    reason: str
+    steps: tuple[str, ...]
+    seconds: float
+    run: str
+    finding: str | None = None
+
+    @property
+    def is_finding(self) -> bool:
+        """Return whether somebody has to look at it."""
+        return self.conformance is not Conformance.CONFORMS
+
+
+class Journal:
+    """The journal of one directory."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    @property
+    def path(self) -> Path:
+        """Return the journal's file."""
+        return self._directory / JOURNAL
+
+    def read(self) -> tuple[HuntedSchedule, ...]:
+        """Return every schedule so far; a line that was cut off at the end is none.
+
+        Raises:
+            JournalError: a line cannot be read.
+        """
+        if not self.path.exists():
+            return ()
+        whole, _, _ = self.path.read_text(encoding="utf-8").rpartition("\n")
+        return tuple(self._decoded(number, line) for number, line in enumerate(whole.splitlines(), start=1))
+
+    def _decoded(self, number: int, line: str) -> HuntedSchedule:
+        try:
+            return msgspec.json.decode(line, type=HuntedSchedule)
+        except msgspec.DecodeError as error:
+            message = f"{self.path}, line {number}: {error}; move the file away to begin anew"
+            raise JournalError(message) from error
+
+    def next_number(self, line: str, seed: str) -> int:
+        """Return the number of the first schedule of a line and seed that has no verdict.
+
+        Raises:
+            JournalError: the journal cannot be read.
+        """
+        return max((one.number for one in self.read() if (one.line, one.seed) == (line, seed)), default=-1) + 1
+
+    def note(self, hunted: HuntedSchedule) -> None:
+        """Append a schedule; a line that was cut off before is given up."""
+        kept = self.path.read_text(encoding="utf-8").rpartition("\n") if self.path.exists() else ("", "", "")
+        if kept[2]:
+            self.path.write_text("".join(kept[:2]), encoding="utf-8")
+        with self.path.open("a", encoding="utf-8") as stream:
+            stream.write(msgspec.json.encode(asdict(hunted)).decode() + "\n")
+
+    def write_finding(self, line: str, schedule: Schedule, reason: str) -> Path:
+        """Write a schedule as a file that ``run --schedule`` takes, and return it."""
+        version, _, metadata = line.partition("/")
+        path = self._directory / FINDINGS / f"{version}-{metadata}-{schedule.id.rpartition('/')[2]}.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        command = f"kafka-conformance run --schedule {path.name} --kafka {version} --metadata {metadata}"
+        heading = f"# {' '.join(reason.split())}\n#\n#   {command}\n"
+        written = yaml.safe_dump(encode(schedule), sort_keys=False, allow_unicode=True, width=120)
+        path.write_text(heading + written, encoding="utf-8")
+        return path
+
+
+def counted(hunted: Iterable[HuntedSchedule]) -> dict[str, int]:
+    """Return how many schedules had which verdict."""
+    counts: dict[str, int] = {}
+    for one in hunted:
+        counts[one.conformance.value] = counts.get(one.conformance.value, 0) + 1
+    return counts

@@ -1,0 +1,408 @@
+"""Which step may come next? One function a kind of step proposes it from what the model has at that moment.
+
+A proposal reads what must be so before it (a broker that runs, a frame that is held), and draws the rest. It does not
+ask whether the rules allow the step: whoever grows a schedule takes it on the model, and hears it there.
+
+Not proposed, since no brokers could be held against the prediction (``docs/limits.md``): ``lose_checkpoint`` after
+``delete_records``, a hold that counts frames, and an outcome that is expected where a race decides it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from oracle.obstructing import silent_followers
+from oracle.steps.brokers import (
+    Isolate,
+    Kill,
+    KillTogether,
+    LoseCheckpoint,
+    LoseTail,
+    Pause,
+    Rejoin,
+    Resume,
+    Start,
+    Stop,
+)
+from oracle.steps.frames import AwaitHold, Close, CutLink, DelayFrame, Drop, Heal, Hold, ReleaseHold
+from oracle.steps.produce import AwaitOutcome, Produce
+from oracle.steps.questions import Consume, EndOffsetOfEpoch, ListOffsets, SendTo
+from oracle.steps.topic import AddPartitions, Alter, CreateTopic, DeleteRecords, DeleteTopic, Elect, Reassign
+from oracle.steps.waits import AwaitIsr, AwaitLag, AwaitLeader, Checkpoint
+from oracle.vocabulary import (
+    FROM_CONTROLLER,
+    LOOKUPS,
+    TO_CONTROLLER,
+    Acks,
+    BrokerId,
+    ElectionKind,
+    Expectation,
+    Label,
+    Leadership,
+    Offset,
+    OffsetSpec,
+    PointName,
+    Timing,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from random import Random
+
+    from oracle.gate import ArmedHold
+    from oracle.state import PartitionState
+    from oracle.steps.step import SoFar, Step
+    from oracle.world import World
+
+    Proposal = Callable[["Situation"], tuple[Step, ...]]
+
+DELAYS_MS = (20, 100, 300)
+RECORDS_MAX = 3
+"""So many records one step sends at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What a proposal is drawn from.
+
+    Attributes:
+        world: where the model is, on the first way through the schedule so far.
+        so_far: which names the schedule has.
+        brokers: all that it may move the partition to.
+        points: the protocol points that the release has.
+        draw: the source of chance.
+    """
+
+    world: World
+    so_far: SoFar
+    brokers: tuple[BrokerId, ...]
+    points: tuple[PointName, ...]
+    draw: Random
+
+    @property
+    def state(self) -> PartitionState:
+        """Return the partition."""
+        return self.world.state
+
+    @property
+    def running(self) -> list[BrokerId]:
+        """Return the brokers that run and are neither paused nor isolated."""
+        away = self.world.obstacles.unreachable
+        return sorted(r.broker for r in self.state.replicas if r.alive and r.broker not in away)
+
+    @property
+    def assigned(self) -> list[BrokerId]:
+        """Return the assigned replicas whose brokers take part."""
+        return [broker for broker in self.running if broker in self.state.assignment]
+
+    @property
+    def down(self) -> list[BrokerId]:
+        """Return the brokers that do not run."""
+        return sorted(replica.broker for replica in self.state.replicas if not replica.alive)
+
+    @property
+    def held(self) -> list[ArmedHold]:
+        """Return the holds that have caught a frame and not thrown it away."""
+        return [armed for armed in self.world.gate.holds if armed.caught and not armed.dropped]
+
+    def labels(self, count: int) -> tuple[Label, ...]:
+        """Return labels for the next records."""
+        known = len(self.so_far.records)
+        return tuple(Label(f"m{number}") for number in range(known, known + count))
+
+    def link(self) -> tuple[BrokerId, BrokerId] | None:
+        """Draw a link from a follower to a leader: mostly one that is used."""
+        leader = self.state.controller.leader
+        if leader is None or self.draw.random() < 0.15:
+            leader = self.draw.choice(self.brokers)
+        followers = [broker for broker in self.assigned if broker != leader]
+        return (self.draw.choice(followers), leader) if followers else None
+
+
+def produce(at: Situation) -> tuple[Step, ...]:
+    """Send some records to who leads."""
+    acks = at.draw.choices((Acks.ALL, Acks.LEADER, Acks.NONE), (12, 5, 2))[0]
+    count = at.draw.choices(range(1, RECORDS_MAX + 1), (6, 2, 1))[0]
+    return (Produce(at.labels(count), acks, Expectation.ANY),)
+
+
+def produce_to(at: Situation) -> tuple[Step, ...]:
+    """Send a record to a broker that believes that it leads, though another one is elected."""
+    zombies = [b for b in at.running if at.state.presumed_leader(b) and b != at.state.controller.leader]
+    return (Produce(at.labels(1), Acks.ALL, Expectation.ANY, leader=at.draw.choice(zombies)),) if zombies else ()
+
+
+def await_outcome(at: Situation) -> tuple[Step, ...]:
+    """Wait for what became of a record."""
+    waiting = [produce.label for produce in at.state.produces if produce.outcome is not None]
+    return (AwaitOutcome((at.draw.choice(waiting),), Expectation.ANY),) if waiting else ()
+
+
+def hold(at: Situation) -> tuple[Step, ...]:
+    """Hold a frame between a follower and its leader, now or when it has more."""
+    link, points = at.link(), [p for p in at.points if p not in (*FROM_CONTROLLER, *TO_CONTROLLER)]
+    if link is None:
+        return ()
+    point = at.draw.choice(points)
+    end = at.state.replica(link[0]).log.log_end_offset
+    offset = None if point in LOOKUPS else at.draw.choice((None, Offset(end), Offset(end + 1)))
+    return (Hold(f"hold {at.so_far.index}", point, link[0], link[1], offset),)
+
+
+def hold_channel(at: Situation) -> tuple[Step, ...]:
+    """Hold a frame between a broker and the controller."""
+    points = [point for point in at.points if point in (*FROM_CONTROLLER, *TO_CONTROLLER)]
+    if not points or not at.running:
+        return ()
+    return (Hold(f"hold {at.so_far.index}", at.draw.choice(points), broker=at.draw.choice(at.running)),)
+
+
+def delay(at: Situation) -> tuple[Step, ...]:
+    """Let the fetch that brings the next record come late: right before one is sent, on a link that nothing stops."""
+    leader = at.state.serving_leader()
+    if leader is None or leader.broker not in at.running:
+        return ()
+    free = [
+        b for b in at.assigned if b in leader.isr and b != leader.broker and not at.world.gate.blocks(b, leader.broker)
+    ]
+    if not free or at.world.obstacles.cuts:
+        return ()
+    frame = DelayFrame(PointName.FETCH_RESPONSE, at.draw.choice(free), leader.broker, at.draw.choice(DELAYS_MS))
+    return (frame, Produce(at.labels(1), Acks.ALL, Expectation.ANY))
+
+
+def await_hold(at: Situation) -> tuple[Step, ...]:
+    """Wait until a frame is caught."""
+    return (AwaitHold(at.draw.choice(at.held).hold.name),) if at.held else ()
+
+
+def release(at: Situation) -> tuple[Step, ...]:
+    """Let a held frame go on."""
+    return (ReleaseHold(at.draw.choice(at.held).hold.name),) if at.held else ()
+
+
+def release_late(at: Situation) -> tuple[Step, ...]:
+    """Deliver a fetch that has outlived its sender."""
+    late = at.world.gate.late
+    return (ReleaseHold(at.draw.choice(late).hold.name, late=True),) if late else ()
+
+
+def drop(at: Situation) -> tuple[Step, ...]:
+    """Throw a held fetch away; its follower waits for the answer."""
+    on_links = [armed for armed in at.held if armed.hold.follower is not None]
+    return (Drop(at.draw.choice(on_links).hold.name),) if on_links else ()
+
+
+def close(at: Situation) -> tuple[Step, ...]:
+    """Throw a held fetch away with its connection."""
+    on_links = [armed for armed in at.held if armed.hold.follower is not None]
+    return (Close(at.draw.choice(on_links).hold.name),) if on_links else ()
+
+
+def kill(at: Situation) -> tuple[Step, ...]:
+    """Kill a broker."""
+    return (Kill(at.draw.choice(at.assigned)),) if at.assigned else ()
+
+
+def stop(at: Situation) -> tuple[Step, ...]:
+    """Stop a broker gracefully."""
+    return (Stop(at.draw.choice(at.assigned)),) if at.assigned else ()
+
+
+def kill_together(at: Situation) -> tuple[Step, ...]:
+    """Kill two brokers at once."""
+    return (KillTogether(tuple(sorted(at.draw.sample(at.assigned, 2)))),) if len(at.assigned) > 1 else ()
+
+
+def start(at: Situation) -> tuple[Step, ...]:
+    """Start a broker that is down."""
+    return (Start(at.draw.choice(at.down)),) if at.down else ()
+
+
+def roll(at: Situation) -> tuple[Step, ...]:
+    """Restart a broker in good order."""
+    if not at.assigned:
+        return ()
+    broker = at.draw.choice(at.assigned)
+    return (Stop(broker), Start(broker))
+
+
+def pause(at: Situation) -> tuple[Step, ...]:
+    """Freeze a broker."""
+    return (Pause(at.draw.choice(at.assigned)),) if at.assigned else ()
+
+
+def resume(at: Situation) -> tuple[Step, ...]:
+    """Let a frozen broker go on."""
+    paused = sorted(at.world.obstacles.paused)
+    return (Resume(at.draw.choice(paused)),) if paused else ()
+
+
+def isolate(at: Situation) -> tuple[Step, ...]:
+    """Cut a broker off."""
+    return (Isolate(at.draw.choice(at.assigned)),) if at.assigned else ()
+
+
+def rejoin(at: Situation) -> tuple[Step, ...]:
+    """Let an isolated broker's links work again."""
+    isolated = sorted(at.world.obstacles.isolated)
+    return (Rejoin(at.draw.choice(isolated)),) if isolated else ()
+
+
+def cut(at: Situation) -> tuple[Step, ...]:
+    """Cut the link of a follower."""
+    link = at.link()
+    return (CutLink(*link),) if link is not None else ()
+
+
+def heal(at: Situation) -> tuple[Step, ...]:
+    """Heal a link that is cut."""
+    cuts = sorted((follower, leader) for follower, leader in at.world.obstacles.cuts if leader is not None)
+    return (Heal(*at.draw.choice(cuts)),) if cuts else ()
+
+
+def lose_tail(at: Situation) -> tuple[Step, ...]:
+    """Let the disk of a broker that is down forget the end of its log."""
+    with_records = [broker for broker in at.down if at.state.replica(broker).log.entries]
+    if not with_records:
+        return ()
+    broker = at.draw.choice(with_records)
+    log = at.state.replica(broker)
+    return (LoseTail(broker, Offset(at.draw.randrange(log.log_start_offset, log.log.log_end_offset))),)
+
+
+def lose_checkpoint(at: Situation) -> tuple[Step, ...]:
+    """Let the disk of a broker that is down forget its high watermark."""
+    return (LoseCheckpoint(at.draw.choice(at.down)),) if at.down and not at.so_far.has_deleted_records else ()
+
+
+def elect(at: Situation) -> tuple[Step, ...]:
+    """Ask for an election: an unclean one where nobody leads."""
+    leader, assignment = at.state.controller.leader, at.state.assignment
+    if leader is None:
+        return (Elect(ElectionKind.UNCLEAN),)
+    return (Elect(ElectionKind.PREFERRED),) if assignment and leader != assignment[0] else ()
+
+
+def reassign(at: Situation) -> tuple[Step, ...]:
+    """Move the partition to other brokers, or to the same ones in another order."""
+    targets = [b for b in at.brokers if b in at.running]
+    count = min(len(targets), max(1, len(at.state.assignment) + at.draw.choice((-1, 0, 0, 1))))
+    target = tuple(at.draw.sample(targets, count))
+    return (Reassign(target),) if target and target != at.state.assignment else ()
+
+
+def alter(at: Situation) -> tuple[Step, ...]:
+    """Change a setting."""
+    settings = at.state.settings
+    if at.draw.random() < 0.5:
+        return (Alter(unclean_leader_election=not settings.unclean_leader_election),)
+    return (Alter(min_insync_replicas=1 if settings.min_insync_replicas > 1 else 2),)
+
+
+def delete_records(at: Situation) -> tuple[Step, ...]:
+    """Delete some of the records that are committed."""
+    leader = at.state.serving_leader()
+    if leader is None or leader.high_watermark <= leader.log_start_offset:
+        return ()
+    return (DeleteRecords(Offset(at.draw.randint(leader.log_start_offset + 1, leader.high_watermark))),)
+
+
+def create_topic(at: Situation) -> tuple[Step, ...]:
+    """Create another topic."""
+    return (CreateTopic(f"other-{at.so_far.index}"),)
+
+
+def delete_topic(at: Situation) -> tuple[Step, ...]:
+    """Delete another topic."""
+    others = sorted(at.so_far.topics)
+    return (DeleteTopic(at.draw.choice(others)),) if others and not at.so_far.has_deleted_records else ()
+
+
+def add_partitions(at: Situation) -> tuple[Step, ...]:
+    """Give the topic one partition more."""
+    return (AddPartitions(at.so_far.partitions + 1),)
+
+
+def await_leader(at: Situation) -> tuple[Step, ...]:
+    """Wait for the leader that the model has."""
+    return (AwaitLeader(at.state.controller.leader),)
+
+
+def await_isr(at: Situation) -> tuple[Step, ...]:
+    """Wait for the ISR that the model has."""
+    return (AwaitIsr(tuple(sorted(at.state.controller.isr))),)
+
+
+def await_lag(at: Situation) -> tuple[Step, ...]:
+    """Let the lag time pass for the followers that are silent."""
+    return (AwaitLag(silent_followers(at.world)),) if at.world.timing is Timing.LAG else ()
+
+
+def checkpoint(at: Situation) -> tuple[Step, ...]:
+    """Measure everything."""
+    return (Checkpoint(f"after step {at.so_far.index}"),)
+
+
+def ask(at: Situation) -> tuple[Step, ...]:
+    """Ask a broker that runs."""
+    if not at.running:
+        return ()
+    broker: BrokerId = at.draw.choice(at.running)
+    leadership = Leadership(max(len(at.state.controller.leaderships) - 1, 0))
+    questions: Sequence[Step] = (
+        Consume(broker),
+        ListOffsets(OffsetSpec.LATEST, broker),
+        ListOffsets(OffsetSpec.EARLIEST, broker),
+        EndOffsetOfEpoch(leadership, broker),
+    )
+    return (at.draw.choice(questions),)
+
+
+def send_to(at: Situation) -> tuple[Step, ...]:
+    """Send a record to a broker, whether it leads or not."""
+    broker, acks = at.draw.choice(at.running or [BrokerId(0)]), at.draw.choice((1, 0, -1))
+    return (SendTo(at.labels(1)[0], broker, acks),) if at.running else ()
+
+
+WEIGHTS: dict[Proposal, float] = {
+    produce: 14,
+    produce_to: 4,
+    await_outcome: 1,
+    hold: 13,
+    hold_channel: 4,
+    delay: 1,
+    await_hold: 1,
+    release: 6,
+    release_late: 6,
+    drop: 0.7,
+    close: 2,
+    kill: 6,
+    stop: 2.5,
+    kill_together: 1.5,
+    start: 9,
+    roll: 1,
+    pause: 2,
+    resume: 6,
+    isolate: 2,
+    rejoin: 6,
+    cut: 2,
+    heal: 5,
+    lose_tail: 4,
+    lose_checkpoint: 3,
+    elect: 3,
+    reassign: 2,
+    alter: 2,
+    delete_records: 1.5,
+    create_topic: 0.8,
+    delete_topic: 3,
+    add_partitions: 0.8,
+    await_leader: 0.8,
+    await_isr: 0.8,
+    await_lag: 1,
+    checkpoint: 3,
+    ask: 2,
+    send_to: 1,
+}
+"""How often each is drawn, against the others; those whose steps need much before them are drawn more often."""
