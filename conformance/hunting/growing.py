@@ -151,7 +151,7 @@ class _Growing:
         block = Random(f"{seed}/block {number // BLOCK}")  # noqa: S311 - likewise
         timing = block.choices((Timing.SESSION, Timing.LAG), (4, 1))[0]
         checkpointing = block.choices((HighWatermarkCheckpoint.PROMPT, HighWatermarkCheckpoint.NEVER), (4, 1))[0]
-        count = self._draw.choices((1, 2, 3, 4), (1, 8, 8, 2))[0]
+        count = self._draw.choices((1, 2, 3, 4), (1, 10, 7, 1))[0]
         is_old = rules.heeds_message_format and not rules.truncation.cuts_to_high_watermark
         old = self._draw.choice(OLD_FORMATS) if is_old and self._draw.random() < 0.15 else None
         minimum = self._draw.choices((1, 2), (5, 3))[0] if count > 1 else 1
@@ -191,7 +191,9 @@ class _Growing:
     def _propose(self) -> None:
         proposal = self._draw.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
         self._so_far.index = len(self._steps)
-        steps = proposal(Situation(self._world, self._so_far, self._brokers, self._points, self._draw))
+        moved = (broker for step in self._steps if isinstance(step, Reassign) for broker in step.replicas)
+        named = frozenset((*self._frame.replicas, *moved))
+        steps = proposal(Situation(self._world, self._so_far, self._brokers, named, self._points, self._draw))
         if not steps or (isinstance(steps[0], Checkpoint) and not _has_news(self._steps)):
             return
         self._tally.proposed += 1

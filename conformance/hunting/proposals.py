@@ -58,6 +58,10 @@ if TYPE_CHECKING:
     Proposal = Callable[["Situation"], tuple[Step, ...]]
 
 DELAYS_MS = (20, 100, 300)
+PATIENT_MS = 240_000
+"""How long a record waits for the others: longer than any schedule, so that none times out on the way."""
+WAITED_MS = 2_000
+"""How long a broker that is asked to append waits for the others, if nobody else shall wait meanwhile."""
 RECORDS_MAX = 3
 """So many records one step sends at most."""
 
@@ -70,6 +74,7 @@ class Situation:
         world: where the model is, on the first way through the schedule so far.
         so_far: which names the schedule has.
         brokers: all that it may move the partition to.
+        named: those of them that the schedule names already; of the others it can say nothing.
         points: the protocol points that the release has.
         draw: the source of chance.
     """
@@ -77,6 +82,7 @@ class Situation:
     world: World
     so_far: SoFar
     brokers: tuple[BrokerId, ...]
+    named: frozenset[BrokerId]
     points: tuple[PointName, ...]
     draw: Random
 
@@ -87,14 +93,20 @@ class Situation:
 
     @property
     def running(self) -> list[BrokerId]:
-        """Return the brokers that run and are neither paused nor isolated."""
+        """Return the brokers that the schedule names, that run, and that are neither paused nor isolated."""
         away = self.world.obstacles.unreachable
-        return sorted(r.broker for r in self.state.replicas if r.alive and r.broker not in away)
+        return sorted(r.broker for r in self.state.replicas if r.alive and r.broker in self.named - away)
 
     @property
     def assigned(self) -> list[BrokerId]:
         """Return the assigned replicas whose brokers take part."""
         return [broker for broker in self.running if broker in self.state.assignment]
+
+    @property
+    def dispensable(self) -> list[BrokerId]:
+        """Return the assigned replicas of which a silent end can be followed: under ``lag`` the leader's cannot."""
+        is_lag, leader = self.world.timing is Timing.LAG, self.state.controller.leader
+        return [broker for broker in self.assigned if not (is_lag and broker == leader)]
 
     @property
     def down(self) -> list[BrokerId]:
@@ -124,13 +136,17 @@ def produce(at: Situation) -> tuple[Step, ...]:
     """Send some records to who leads."""
     acks = at.draw.choices((Acks.ALL, Acks.LEADER, Acks.NONE), (12, 5, 2))[0]
     count = at.draw.choices(range(1, RECORDS_MAX + 1), (6, 2, 1))[0]
-    return (Produce(at.labels(count), acks, Expectation.ANY),)
+    return (Produce(at.labels(count), acks, Expectation.ANY, timeout_ms=PATIENT_MS),)
 
 
 def produce_to(at: Situation) -> tuple[Step, ...]:
     """Send a record to a broker that believes that it leads, though another one is elected."""
     zombies = [b for b in at.running if at.state.presumed_leader(b) and b != at.state.controller.leader]
-    return (Produce(at.labels(1), Acks.ALL, Expectation.ANY, leader=at.draw.choice(zombies)),) if zombies else ()
+    return (
+        (Produce(at.labels(1), Acks.ALL, Expectation.ANY, None, PATIENT_MS, at.draw.choice(zombies)),)
+        if zombies
+        else ()
+    )
 
 
 def await_outcome(at: Situation) -> tuple[Step, ...]:
@@ -169,7 +185,7 @@ def delay(at: Situation) -> tuple[Step, ...]:
     if not free or at.world.obstacles.cuts:
         return ()
     frame = DelayFrame(PointName.FETCH_RESPONSE, at.draw.choice(free), leader.broker, at.draw.choice(DELAYS_MS))
-    return (frame, Produce(at.labels(1), Acks.ALL, Expectation.ANY))
+    return (frame, Produce(at.labels(1), Acks.ALL, Expectation.ANY, timeout_ms=PATIENT_MS))
 
 
 def await_hold(at: Situation) -> tuple[Step, ...]:
@@ -201,8 +217,11 @@ def close(at: Situation) -> tuple[Step, ...]:
 
 
 def kill(at: Situation) -> tuple[Step, ...]:
-    """Kill a broker."""
-    return (Kill(at.draw.choice(at.assigned)),) if at.assigned else ()
+    """Kill a broker: rather one whose fetch is held, which may then come late."""
+    asking = [a.hold.follower for a in at.held if a.hold.point is PointName.FETCH_REQUEST]
+    rather = [broker for broker in at.dispensable if broker in asking and at.draw.random() < 0.5]
+    candidates = rather or at.dispensable
+    return (Kill(at.draw.choice(candidates)),) if candidates else ()
 
 
 def stop(at: Situation) -> tuple[Step, ...]:
@@ -212,12 +231,13 @@ def stop(at: Situation) -> tuple[Step, ...]:
 
 def kill_together(at: Situation) -> tuple[Step, ...]:
     """Kill two brokers at once."""
-    return (KillTogether(tuple(sorted(at.draw.sample(at.assigned, 2)))),) if len(at.assigned) > 1 else ()
+    return (KillTogether(tuple(sorted(at.draw.sample(at.dispensable, 2)))),) if len(at.dispensable) > 1 else ()
 
 
 def start(at: Situation) -> tuple[Step, ...]:
-    """Start a broker that is down."""
-    return (Start(at.draw.choice(at.down)),) if at.down else ()
+    """Start a broker that is down, and not registered any more."""
+    gone = [broker for broker in at.down if broker not in at.state.controller.registered]
+    return (Start(at.draw.choice(gone)),) if gone else ()
 
 
 def roll(at: Situation) -> tuple[Step, ...]:
@@ -230,7 +250,7 @@ def roll(at: Situation) -> tuple[Step, ...]:
 
 def pause(at: Situation) -> tuple[Step, ...]:
     """Freeze a broker."""
-    return (Pause(at.draw.choice(at.assigned)),) if at.assigned else ()
+    return (Pause(at.draw.choice(at.dispensable)),) if at.dispensable else ()
 
 
 def resume(at: Situation) -> tuple[Step, ...]:
@@ -241,7 +261,7 @@ def resume(at: Situation) -> tuple[Step, ...]:
 
 def isolate(at: Situation) -> tuple[Step, ...]:
     """Cut a broker off."""
-    return (Isolate(at.draw.choice(at.assigned)),) if at.assigned else ()
+    return (Isolate(at.draw.choice(at.dispensable)),) if at.dispensable else ()
 
 
 def rejoin(at: Situation) -> tuple[Step, ...]:
@@ -287,7 +307,10 @@ def elect(at: Situation) -> tuple[Step, ...]:
 
 def reassign(at: Situation) -> tuple[Step, ...]:
     """Move the partition to other brokers, or to the same ones in another order."""
-    targets = [b for b in at.brokers if b in at.running]
+    down = {*at.down, *at.world.obstacles.unreachable}
+    targets = [broker for broker in at.brokers if broker not in down]
+    if down.intersection(at.state.assignment):
+        return ()
     count = min(len(targets), max(1, len(at.state.assignment) + at.draw.choice((-1, 0, 0, 1))))
     target = tuple(at.draw.sample(targets, count))
     return (Reassign(target),) if target and target != at.state.assignment else ()
@@ -337,7 +360,8 @@ def await_isr(at: Situation) -> tuple[Step, ...]:
 
 def await_lag(at: Situation) -> tuple[Step, ...]:
     """Let the lag time pass for the followers that are silent."""
-    return (AwaitLag(silent_followers(at.world)),) if at.world.timing is Timing.LAG else ()
+    looks = at.world.timing is Timing.LAG and at.state.serving_leader() is not None
+    return (AwaitLag(silent_followers(at.world)),) if looks else ()
 
 
 def checkpoint(at: Situation) -> tuple[Step, ...]:
@@ -363,7 +387,7 @@ def ask(at: Situation) -> tuple[Step, ...]:
 def send_to(at: Situation) -> tuple[Step, ...]:
     """Send a record to a broker, whether it leads or not."""
     broker, acks = at.draw.choice(at.running or [BrokerId(0)]), at.draw.choice((1, 0, -1))
-    return (SendTo(at.labels(1)[0], broker, acks),) if at.running else ()
+    return (SendTo(at.labels(1)[0], broker, acks, WAITED_MS),) if at.running else ()
 
 
 WEIGHTS: dict[Proposal, float] = {
@@ -375,9 +399,9 @@ WEIGHTS: dict[Proposal, float] = {
     delay: 1,
     await_hold: 1,
     release: 6,
-    release_late: 6,
-    drop: 0.7,
-    close: 2,
+    release_late: 14,
+    drop: 1.2,
+    close: 3,
     kill: 6,
     stop: 2.5,
     kill_together: 1.5,
@@ -391,18 +415,18 @@ WEIGHTS: dict[Proposal, float] = {
     heal: 5,
     lose_tail: 4,
     lose_checkpoint: 3,
-    elect: 3,
+    elect: 5,
     reassign: 2,
     alter: 2,
     delete_records: 1.5,
-    create_topic: 0.8,
-    delete_topic: 3,
-    add_partitions: 0.8,
-    await_leader: 0.8,
-    await_isr: 0.8,
+    create_topic: 2,
+    delete_topic: 5,
+    add_partitions: 1.5,
+    await_leader: 1,
+    await_isr: 1,
     await_lag: 1,
     checkpoint: 3,
-    ask: 2,
-    send_to: 1,
+    ask: 4,
+    send_to: 1.2,
 }
 """How often each is drawn, against the others; those whose steps need much before them are drawn more often."""
