@@ -223,6 +223,11 @@ class ModelledGate:
         due = [a for a in self.holds if a.hold.point in _METADATA_FETCHES and a.hold.broker in live]
         return self._catching(*due)
 
+    def stops_metadata_fetches(self, hold: Hold) -> bool:
+        """Return whether a frame stands in the gate without which the one that a hold waits for is not sent."""
+        standing = (a for a in self.holds if a.caught and a.hold.broker == hold.broker)
+        return hold.point in _METADATA_FETCHES and any(a.hold.point in _METADATA_FETCHES for a in standing)
+
     def with_updates_due(self, decisions: Mapping[BrokerId | None, int]) -> ModelledGate:
         """Note that brokers are sent UpdateMetadata, each behind so many decisions that it has not heard yet."""
         return self._with(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from conformance.catalogue.scenario import Scenario
 from conformance.cluster_pool import brokers_for
 from conformance.commands.parser import add_json, check_writable, given, whole_number
-from conformance.hunting.growing import BLOCK, Grown, NothingGrownError, Tally, grow
+from conformance.hunting.growing import BLOCK, Grown, GrowthCount, NothingGrownError, grow
 from conformance.hunting.journal import HuntedSchedule, Journal, JournalError, counted
 from conformance.judgement.verdicts import exit_code
 from conformance.line import NEWEST, line_named
@@ -121,7 +121,7 @@ def hunt(console: Console, asked: HuntRequest) -> int:
     journal = Journal(asked.directory)
     seed = _seed(journal, asked)
     done: list[HuntedSchedule] = []
-    tally = Tally()
+    tally = GrowthCount()
     try:
         for line in lines:
             _hunt_on(console, _Hunt(asked, journal, line, seed, tally), done)
@@ -154,7 +154,7 @@ class _Hunt:
     journal: Journal
     line: Line
     seed: str
-    tally: Tally
+    tally: GrowthCount
     began: float = field(default_factory=time.monotonic)
 
     def blocks(self) -> Iterator[list[Grown]]:
@@ -233,7 +233,9 @@ def _words(hunted: HuntedSchedule) -> str:
     return f"{hunted.conformance.value}{promise} ({hunted.seconds:.1f} s){reason}"
 
 
-def _summarise(console: Console, asked: HuntRequest, seed: str, done: Sequence[HuntedSchedule], tally: Tally) -> None:
+def _summarise(
+    console: Console, asked: HuntRequest, seed: str, done: Sequence[HuntedSchedule], tally: GrowthCount
+) -> None:
     """Write the report, and say what came of the hunt."""
     findings = [one for one in done if one.is_finding]
     shown = [*findings, *(one for one in reversed(done) if not one.is_finding)][:REPORTED_MAX]

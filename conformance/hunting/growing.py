@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import TYPE_CHECKING
 
-from conformance.hunting.proposals import WEIGHTS, Situation
+from conformance.hunting.proposals import WEIGHTS, ProposalMoment
 from oracle.obstructing import silent_followers
 from oracle.points import check_points
 from oracle.predict import initial_world, predict
@@ -48,7 +48,6 @@ BLOCK = 8
 """So many schedules in a row run on one kind of cluster, which is started once for them."""
 BROKERS = (1, 2, 3, 4, 5)
 PROCESS_FAULTS = (Kill, KillTogether, Stop, Pause, Isolate)
-OLD_FORMATS = ("0.10.2", "0.9.0")
 
 
 class NothingGrownError(Exception):
@@ -56,7 +55,7 @@ class NothingGrownError(Exception):
 
 
 @dataclass(slots=True)
-class Tally:
+class GrowthCount:
     """What became of proposals and of schedules, by reason.
 
     Attributes:
@@ -85,7 +84,7 @@ class Grown:
     redrawn: int
 
 
-def grow(rules: RuleSet, seed: str, number: int, tally: Tally | None = None) -> Grown:
+def grow(rules: RuleSet, seed: str, number: int, tally: GrowthCount | None = None) -> Grown:
     """Grow the schedule of a number.
 
     Args:
@@ -97,7 +96,7 @@ def grow(rules: RuleSet, seed: str, number: int, tally: Tally | None = None) -> 
     Raises:
         NothingGrownError: everything that was drawn is dull, or cannot be brought back.
     """
-    tally = Tally() if tally is None else tally
+    tally = GrowthCount() if tally is None else tally
     for attempt in range(REDRAWN_MAX):
         growing = _Growing(rules, seed, number, attempt, tally)
         try:
@@ -133,7 +132,7 @@ def points_of(rules: RuleSet) -> tuple[PointName, ...]:
 class _Growing:
     """One schedule while it grows."""
 
-    def __init__(self, rules: RuleSet, seed: str, number: int, attempt: int, tally: Tally) -> None:
+    def __init__(self, rules: RuleSet, seed: str, number: int, attempt: int, tally: GrowthCount) -> None:
         self._draw = Random(f"{seed}/{number}/{attempt}")  # noqa: S311 - chance that can be repeated is what is wanted
         self._tally = tally
         self._frame = self._framed(rules, seed, number)
@@ -149,11 +148,11 @@ class _Growing:
     def _framed(self, rules: RuleSet, seed: str, number: int) -> Schedule:
         """Draw settings and replicas; the kind of cluster is that of the block."""
         block = Random(f"{seed}/block {number // BLOCK}")  # noqa: S311 - likewise
-        timing = block.choices((Timing.SESSION, Timing.LAG), (4, 1))[0]
+        timing = block.choices((Timing.SESSION, Timing.LAG), (9, 1))[0]
         checkpointing = block.choices((HighWatermarkCheckpoint.PROMPT, HighWatermarkCheckpoint.NEVER), (4, 1))[0]
         count = self._draw.choices((1, 2, 3, 4), (1, 10, 7, 1))[0]
         is_old = rules.heeds_message_format and not rules.truncation.cuts_to_high_watermark
-        old = self._draw.choice(OLD_FORMATS) if is_old and self._draw.random() < 0.15 else None
+        old = f"{self._draw.choice(message_format.WITHOUT_EPOCHS)}.0" if is_old and self._draw.random() < 0.15 else None
         minimum = self._draw.choices((1, 2), (5, 3))[0] if count > 1 else 1
         return Schedule(
             id=f"hunt/{seed}-{number}",
@@ -193,7 +192,7 @@ class _Growing:
         self._so_far.index = len(self._steps)
         moved = (broker for step in self._steps if isinstance(step, Reassign) for broker in step.replicas)
         named = frozenset((*self._frame.replicas, *moved))
-        steps = proposal(Situation(self._world, self._so_far, self._brokers, named, self._points, self._draw))
+        steps = proposal(ProposalMoment(self._world, self._so_far, self._brokers, named, self._points, self._draw))
         if not steps or (isinstance(steps[0], Checkpoint) and not _has_news(self._steps)):
             return
         self._tally.proposed += 1

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from oracle.steps.step import SoFar, Step
     from oracle.world import World
 
-    Proposal = Callable[["Situation"], tuple[Step, ...]]
+    Proposal = Callable[["ProposalMoment"], tuple[Step, ...]]
 
 DELAYS_MS = (20, 100, 300)
 PATIENT_MS = 240_000
@@ -67,7 +67,7 @@ RECORDS_MAX = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
+class ProposalMoment:
     """What a proposal is drawn from.
 
     Attributes:
@@ -132,14 +132,14 @@ class Situation:
         return (self.draw.choice(followers), leader) if followers else None
 
 
-def produce(at: Situation) -> tuple[Step, ...]:
+def produce(at: ProposalMoment) -> tuple[Step, ...]:
     """Send some records to who leads."""
     acks = at.draw.choices((Acks.ALL, Acks.LEADER, Acks.NONE), (12, 5, 2))[0]
     count = at.draw.choices(range(1, RECORDS_MAX + 1), (6, 2, 1))[0]
     return (Produce(at.labels(count), acks, Expectation.ANY, timeout_ms=PATIENT_MS),)
 
 
-def produce_to(at: Situation) -> tuple[Step, ...]:
+def produce_to(at: ProposalMoment) -> tuple[Step, ...]:
     """Send a record to a broker that believes that it leads, though another one is elected."""
     zombies = [b for b in at.running if at.state.presumed_leader(b) and b != at.state.controller.leader]
     return (
@@ -149,13 +149,13 @@ def produce_to(at: Situation) -> tuple[Step, ...]:
     )
 
 
-def await_outcome(at: Situation) -> tuple[Step, ...]:
+def await_outcome(at: ProposalMoment) -> tuple[Step, ...]:
     """Wait for what became of a record."""
     waiting = [produce.label for produce in at.state.produces if produce.outcome is not None]
     return (AwaitOutcome((at.draw.choice(waiting),), Expectation.ANY),) if waiting else ()
 
 
-def hold(at: Situation) -> tuple[Step, ...]:
+def hold(at: ProposalMoment) -> tuple[Step, ...]:
     """Hold a frame between a follower and its leader, now or when it has more."""
     link, points = at.link(), [p for p in at.points if p not in (*FROM_CONTROLLER, *TO_CONTROLLER)]
     if link is None:
@@ -166,7 +166,7 @@ def hold(at: Situation) -> tuple[Step, ...]:
     return (Hold(f"hold {at.so_far.index}", point, link[0], link[1], offset),)
 
 
-def hold_channel(at: Situation) -> tuple[Step, ...]:
+def hold_channel(at: ProposalMoment) -> tuple[Step, ...]:
     """Hold a frame between a broker and the controller."""
     points = [point for point in at.points if point in (*FROM_CONTROLLER, *TO_CONTROLLER)]
     if not points or not at.running:
@@ -174,7 +174,7 @@ def hold_channel(at: Situation) -> tuple[Step, ...]:
     return (Hold(f"hold {at.so_far.index}", at.draw.choice(points), broker=at.draw.choice(at.running)),)
 
 
-def delay(at: Situation) -> tuple[Step, ...]:
+def delay(at: ProposalMoment) -> tuple[Step, ...]:
     """Let the fetch that brings the next record come late: right before one is sent, on a link that nothing stops."""
     leader = at.state.serving_leader()
     if leader is None or leader.broker not in at.running:
@@ -188,35 +188,35 @@ def delay(at: Situation) -> tuple[Step, ...]:
     return (frame, Produce(at.labels(1), Acks.ALL, Expectation.ANY, timeout_ms=PATIENT_MS))
 
 
-def await_hold(at: Situation) -> tuple[Step, ...]:
+def await_hold(at: ProposalMoment) -> tuple[Step, ...]:
     """Wait until a frame is caught."""
     return (AwaitHold(at.draw.choice(at.held).hold.name),) if at.held else ()
 
 
-def release(at: Situation) -> tuple[Step, ...]:
+def release(at: ProposalMoment) -> tuple[Step, ...]:
     """Let a held frame go on."""
     return (ReleaseHold(at.draw.choice(at.held).hold.name),) if at.held else ()
 
 
-def release_late(at: Situation) -> tuple[Step, ...]:
+def release_late(at: ProposalMoment) -> tuple[Step, ...]:
     """Deliver a fetch that has outlived its sender."""
     late = at.world.gate.late
     return (ReleaseHold(at.draw.choice(late).hold.name, late=True),) if late else ()
 
 
-def drop(at: Situation) -> tuple[Step, ...]:
+def drop(at: ProposalMoment) -> tuple[Step, ...]:
     """Throw a held fetch away; its follower waits for the answer."""
     on_links = [armed for armed in at.held if armed.hold.follower is not None]
     return (Drop(at.draw.choice(on_links).hold.name),) if on_links else ()
 
 
-def close(at: Situation) -> tuple[Step, ...]:
+def close(at: ProposalMoment) -> tuple[Step, ...]:
     """Throw a held fetch away with its connection."""
     on_links = [armed for armed in at.held if armed.hold.follower is not None]
     return (Close(at.draw.choice(on_links).hold.name),) if on_links else ()
 
 
-def kill(at: Situation) -> tuple[Step, ...]:
+def kill(at: ProposalMoment) -> tuple[Step, ...]:
     """Kill a broker: rather one whose fetch is held, which may then come late."""
     asking = [a.hold.follower for a in at.held if a.hold.point is PointName.FETCH_REQUEST]
     rather = [broker for broker in at.dispensable if broker in asking and at.draw.random() < 0.5]
@@ -224,23 +224,23 @@ def kill(at: Situation) -> tuple[Step, ...]:
     return (Kill(at.draw.choice(candidates)),) if candidates else ()
 
 
-def stop(at: Situation) -> tuple[Step, ...]:
+def stop(at: ProposalMoment) -> tuple[Step, ...]:
     """Stop a broker gracefully."""
     return (Stop(at.draw.choice(at.assigned)),) if at.assigned else ()
 
 
-def kill_together(at: Situation) -> tuple[Step, ...]:
+def kill_together(at: ProposalMoment) -> tuple[Step, ...]:
     """Kill two brokers at once."""
     return (KillTogether(tuple(sorted(at.draw.sample(at.dispensable, 2)))),) if len(at.dispensable) > 1 else ()
 
 
-def start(at: Situation) -> tuple[Step, ...]:
+def start(at: ProposalMoment) -> tuple[Step, ...]:
     """Start a broker that is down, and not registered any more."""
     gone = [broker for broker in at.down if broker not in at.state.controller.registered]
     return (Start(at.draw.choice(gone)),) if gone else ()
 
 
-def roll(at: Situation) -> tuple[Step, ...]:
+def roll(at: ProposalMoment) -> tuple[Step, ...]:
     """Restart a broker in good order."""
     if not at.assigned:
         return ()
@@ -248,56 +248,57 @@ def roll(at: Situation) -> tuple[Step, ...]:
     return (Stop(broker), Start(broker))
 
 
-def pause(at: Situation) -> tuple[Step, ...]:
+def pause(at: ProposalMoment) -> tuple[Step, ...]:
     """Freeze a broker."""
     return (Pause(at.draw.choice(at.dispensable)),) if at.dispensable else ()
 
 
-def resume(at: Situation) -> tuple[Step, ...]:
+def resume(at: ProposalMoment) -> tuple[Step, ...]:
     """Let a frozen broker go on."""
     paused = sorted(at.world.obstacles.paused)
     return (Resume(at.draw.choice(paused)),) if paused else ()
 
 
-def isolate(at: Situation) -> tuple[Step, ...]:
+def isolate(at: ProposalMoment) -> tuple[Step, ...]:
     """Cut a broker off."""
     return (Isolate(at.draw.choice(at.dispensable)),) if at.dispensable else ()
 
 
-def rejoin(at: Situation) -> tuple[Step, ...]:
+def rejoin(at: ProposalMoment) -> tuple[Step, ...]:
     """Let an isolated broker's links work again."""
     isolated = sorted(at.world.obstacles.isolated)
     return (Rejoin(at.draw.choice(isolated)),) if isolated else ()
 
 
-def cut(at: Situation) -> tuple[Step, ...]:
+def cut(at: ProposalMoment) -> tuple[Step, ...]:
     """Cut the link of a follower."""
     link = at.link()
     return (CutLink(*link),) if link is not None else ()
 
 
-def heal(at: Situation) -> tuple[Step, ...]:
+def heal(at: ProposalMoment) -> tuple[Step, ...]:
     """Heal a link that is cut."""
     cuts = sorted((follower, leader) for follower, leader in at.world.obstacles.cuts if leader is not None)
     return (Heal(*at.draw.choice(cuts)),) if cuts else ()
 
 
-def lose_tail(at: Situation) -> tuple[Step, ...]:
+def lose_tail(at: ProposalMoment) -> tuple[Step, ...]:
     """Let the disk of a broker that is down forget the end of its log."""
-    with_records = [broker for broker in at.down if at.state.replica(broker).log.entries]
+    replicas = [at.state.replica(broker) for broker in at.down]
+    with_records = [one for one in replicas if one.log_start_offset < one.log.log_end_offset]
     if not with_records:
         return ()
-    broker = at.draw.choice(with_records)
-    log = at.state.replica(broker)
-    return (LoseTail(broker, Offset(at.draw.randrange(log.log_start_offset, log.log.log_end_offset))),)
+    replica = at.draw.choice(with_records)
+    offset = at.draw.randrange(replica.log_start_offset, replica.log.log_end_offset)
+    return (LoseTail(replica.broker, Offset(offset)),)
 
 
-def lose_checkpoint(at: Situation) -> tuple[Step, ...]:
+def lose_checkpoint(at: ProposalMoment) -> tuple[Step, ...]:
     """Let the disk of a broker that is down forget its high watermark."""
     return (LoseCheckpoint(at.draw.choice(at.down)),) if at.down and not at.so_far.has_deleted_records else ()
 
 
-def elect(at: Situation) -> tuple[Step, ...]:
+def elect(at: ProposalMoment) -> tuple[Step, ...]:
     """Ask for an election: an unclean one where nobody leads."""
     leader, assignment = at.state.controller.leader, at.state.assignment
     if leader is None:
@@ -305,7 +306,7 @@ def elect(at: Situation) -> tuple[Step, ...]:
     return (Elect(ElectionKind.PREFERRED),) if assignment and leader != assignment[0] else ()
 
 
-def reassign(at: Situation) -> tuple[Step, ...]:
+def reassign(at: ProposalMoment) -> tuple[Step, ...]:
     """Move the partition to other brokers, or to the same ones in another order."""
     down = {*at.down, *at.world.obstacles.unreachable}
     targets = [broker for broker in at.brokers if broker not in down]
@@ -316,7 +317,7 @@ def reassign(at: Situation) -> tuple[Step, ...]:
     return (Reassign(target),) if target and target != at.state.assignment else ()
 
 
-def alter(at: Situation) -> tuple[Step, ...]:
+def alter(at: ProposalMoment) -> tuple[Step, ...]:
     """Change a setting."""
     settings = at.state.settings
     if at.draw.random() < 0.5:
@@ -324,7 +325,7 @@ def alter(at: Situation) -> tuple[Step, ...]:
     return (Alter(min_insync_replicas=1 if settings.min_insync_replicas > 1 else 2),)
 
 
-def delete_records(at: Situation) -> tuple[Step, ...]:
+def delete_records(at: ProposalMoment) -> tuple[Step, ...]:
     """Delete some of the records that are committed."""
     leader = at.state.serving_leader()
     if leader is None or leader.high_watermark <= leader.log_start_offset:
@@ -332,44 +333,44 @@ def delete_records(at: Situation) -> tuple[Step, ...]:
     return (DeleteRecords(Offset(at.draw.randint(leader.log_start_offset + 1, leader.high_watermark))),)
 
 
-def create_topic(at: Situation) -> tuple[Step, ...]:
+def create_topic(at: ProposalMoment) -> tuple[Step, ...]:
     """Create another topic."""
     return (CreateTopic(f"other-{at.so_far.index}"),)
 
 
-def delete_topic(at: Situation) -> tuple[Step, ...]:
+def delete_topic(at: ProposalMoment) -> tuple[Step, ...]:
     """Delete another topic."""
     others = sorted(at.so_far.topics)
     return (DeleteTopic(at.draw.choice(others)),) if others and not at.so_far.has_deleted_records else ()
 
 
-def add_partitions(at: Situation) -> tuple[Step, ...]:
+def add_partitions(at: ProposalMoment) -> tuple[Step, ...]:
     """Give the topic one partition more."""
     return (AddPartitions(at.so_far.partitions + 1),)
 
 
-def await_leader(at: Situation) -> tuple[Step, ...]:
+def await_leader(at: ProposalMoment) -> tuple[Step, ...]:
     """Wait for the leader that the model has."""
     return (AwaitLeader(at.state.controller.leader),)
 
 
-def await_isr(at: Situation) -> tuple[Step, ...]:
+def await_isr(at: ProposalMoment) -> tuple[Step, ...]:
     """Wait for the ISR that the model has."""
     return (AwaitIsr(tuple(sorted(at.state.controller.isr))),)
 
 
-def await_lag(at: Situation) -> tuple[Step, ...]:
+def await_lag(at: ProposalMoment) -> tuple[Step, ...]:
     """Let the lag time pass for the followers that are silent."""
     looks = at.world.timing is Timing.LAG and at.state.serving_leader() is not None
     return (AwaitLag(silent_followers(at.world)),) if looks else ()
 
 
-def checkpoint(at: Situation) -> tuple[Step, ...]:
+def checkpoint(at: ProposalMoment) -> tuple[Step, ...]:
     """Measure everything."""
     return (Checkpoint(f"after step {at.so_far.index}"),)
 
 
-def ask(at: Situation) -> tuple[Step, ...]:
+def ask(at: ProposalMoment) -> tuple[Step, ...]:
     """Ask a broker that runs."""
     if not at.running:
         return ()
@@ -384,7 +385,7 @@ def ask(at: Situation) -> tuple[Step, ...]:
     return (at.draw.choice(questions),)
 
 
-def send_to(at: Situation) -> tuple[Step, ...]:
+def send_to(at: ProposalMoment) -> tuple[Step, ...]:
     """Send a record to a broker, whether it leads or not."""
     broker, acks = at.draw.choice(at.running or [BrokerId(0)]), at.draw.choice((1, 0, -1))
     return (SendTo(at.labels(1)[0], broker, acks, WAITED_MS),) if at.running else ()

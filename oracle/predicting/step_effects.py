@@ -128,10 +128,23 @@ def _send(world: World, label: Label, step: Produce) -> World:
     """Send a record; an elected leader that has not heard of its election turns it away."""
     if step.leader in world.obstacles.paused:
         raise ImpossibleEventError(f"broker {step.leader} is paused: it answers nobody")
+    if step.leader is None and world.state.controller.leader is None:
+        _require_nobody_leads(world)
     elected = world.state.controller.leader if step.leader is None else None
     if elected is not None and world.state.replica(elected).alive and world.state.presumed_leader(elected) is None:
         return world.apply(RecordTurnedAway(label, step.acks, NOT_LEADER))
     return world.apply(RecordSent(label, step.acks, step.leader))
+
+
+def _require_nobody_leads(world: World) -> None:
+    """Refuse a record for which nobody is elected if a client may still find a broker that believes it leads."""
+    for replica in world.state.replicas:
+        if world.state.presumed_leader(replica.broker) and replica.broker not in world.obstacles.paused:
+            message = (
+                f"nobody is elected, and broker {replica.broker} still believes that it leads: whether a client finds "
+                f"it is not predicted; name it (leader: {replica.broker})"
+            )
+            raise ImpossibleEventError(message)
 
 
 def _order(world: World, step: Order) -> World:
@@ -180,6 +193,9 @@ def _leave_alone(world: World) -> World:
 
 
 def _arm(world: World, hold: Hold) -> World:
+    if world.gate.stops_metadata_fetches(hold):
+        message = f"a hold has a metadata fetch of broker {hold.broker}, which sends no other: let it go before"
+        raise ImpossibleEventError(message)
     return replace(world, gate=world.gate.arm(hold))
 
 

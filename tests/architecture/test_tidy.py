@@ -24,6 +24,7 @@ LONGER_FILES = {
     "conformance/running/processes.py": "every end and start of a broker, and what is awaited after it",
     "fault_injection/wire/proxy.py": "one relay, one lock: what is asked of it, and what becomes of each frame",
     "fault_injection/wire/proxy_connection.py": "one connection: its two threads, its two sides, and how each ends",
+    "conformance/hunting/proposals.py": "one function a kind of step, one after the other",
     "conformance/catalogue/track_record.py": "one table: a row a defect",
     "conformance/record/prediction.py": "the prediction as it is frozen: its form, its tables, its hash",
     "tests/conformance/stages/test_judging.py": "what one change of one file makes of a verdict, one after the other",

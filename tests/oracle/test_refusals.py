@@ -6,8 +6,8 @@ import pytest
 
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
-from oracle.steps.brokers import Kill, Start, Stop
-from oracle.steps.frames import AwaitHold, Close, Drop, ReleaseHold
+from oracle.steps.brokers import Isolate, Kill, Pause, Start, Stop
+from oracle.steps.frames import AwaitHold, Close, Drop, Hold, ReleaseHold
 from oracle.steps.produce import AwaitOutcome
 from oracle.steps.step import ScheduleError, Step
 from oracle.steps.waits import AwaitIsr, AwaitLeader
@@ -57,6 +57,19 @@ REFUSED: dict[str, tuple[tuple[Step, ...], str, str]] = {
         (produce("m0", expect=Expectation.ACKNOWLEDGED, error="OOPS"),),
         "error",
         "ends with no error that the model names, not OOPS",
+    ),
+    "a record that a broker may take which leads no more": (
+        (Pause(TWO), Isolate(ONE), produce("m0", expect=Expectation.ANY)),
+        "leader",
+        r"nobody is elected, and broker 1 still believes that it leads: .*; name it \(leader: 1\)",
+    ),
+    "a metadata fetch behind another": (
+        (
+            Hold("x", PointName.CONTROLLER_FETCH_RESPONSE, broker=TWO),
+            Hold("y", PointName.CONTROLLER_FETCH_REQUEST, broker=TWO),
+        ),
+        "name",
+        "a hold has a metadata fetch of broker 2, which sends no other: let it go before",
     ),
     "a frame at another offset": (
         (hold("x", fetch_offset=5), AwaitHold("x")),

@@ -14,7 +14,7 @@ import pytest
 
 from conformance.cluster_pool import cluster_kind
 from conformance.hunting import growing
-from conformance.hunting.growing import BLOCK, PROCESS_FAULTS, Grown, NothingGrownError, Tally, grow, points_of
+from conformance.hunting.growing import BLOCK, PROCESS_FAULTS, Grown, GrowthCount, NothingGrownError, grow, points_of
 from conformance.hunting.proposals import WEIGHTS, produce
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
@@ -42,8 +42,8 @@ def rules_of(line: str) -> RuleSet:
 
 
 @cache
-def grown(line: str) -> tuple[tuple[Grown, ...], Tally]:
-    tally = Tally()
+def grown(line: str) -> tuple[tuple[Grown, ...], GrowthCount]:
+    tally = GrowthCount()
     return tuple(grow(rules_of(line), line, number, tally) for number in NUMBERS), tally
 
 
@@ -119,7 +119,7 @@ def test_what_is_never_proposed_is_missed(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_nothing_grows_where_everything_is_dull(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(growing, "DULL_BELOW", 1_000)
-    tally = Tally()
+    tally = GrowthCount()
     with pytest.raises(NothingGrownError, match="schedule 3 of seed x: 50 were drawn and dropped"):
         grow(rules_of("4.4.0/kraft"), "x", 3, tally)
     assert tally.dropped["dull: it is short"] > 20
@@ -130,7 +130,7 @@ def test_a_schedule_that_the_model_refuses_as_a_whole_is_counted(monkeypatch: py
         raise ScheduleError("no")
 
     monkeypatch.setattr(growing, "predict", refuse)
-    tally = Tally()
+    tally = GrowthCount()
     with pytest.raises(NothingGrownError):
         grow(rules_of("4.4.0/kraft"), "x", 3, tally)
     assert tally.dropped["refused as a whole: no"] > 20

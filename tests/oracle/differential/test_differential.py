@@ -143,6 +143,8 @@ WRONG: list[tuple[str, str, Any]] = [
     ("kafka-5758-on-1.1.0-0", "answers_updated", False),
     ("kafka-5758-on-1.1.1-0", "answers_updated", True),
     ("lookup-of-an-empty-log-on-2.0.1-0", "asks_without_epoch", False),
+    ("kafka-15221-on-3.7-0", "fences_broker_epoch", False),
+    ("kafka-15221-on-3.6-0", "fences_broker_epoch", True),
     ("kafka-13141-on-2.8.0-0", "counts_diverging", False),
     ("kafka-13141-on-2.8.1-0", "counts_diverging", True),
     ("checkpointing-never-0", "cuts_to_high_watermark", False),
