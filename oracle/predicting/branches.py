@@ -111,6 +111,9 @@ def _after_stroke(way: Branch, stroke: Stroke, index: int, step: Step) -> Iterat
     except TooManyStatesError as error:
         message = f"{error}: hold some links, or take fewer replicas"
         raise ScheduleError(message, step=index, field="steps") from error
+    if not graph.ends:
+        message = "the partition does not come to rest: where it would be found is not predicted"
+        raise ScheduleError(message, step=index, field="steps")
     _check_number(len(graph.ends), index)
     told = tuple(StateChange(index, during, None, way.world, struck).changes())
     deciding = decisions(graph)

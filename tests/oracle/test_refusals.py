@@ -10,8 +10,8 @@ from oracle.steps.brokers import Isolate, Kill, Pause, Start, Stop
 from oracle.steps.frames import AwaitHold, Close, Drop, Hold, ReleaseHold
 from oracle.steps.produce import AwaitOutcome
 from oracle.steps.step import ScheduleError, Step
-from oracle.steps.waits import AwaitIsr, AwaitLeader
-from oracle.vocabulary import Acks, Expectation, Label, MetadataMode, PointName
+from oracle.steps.waits import AwaitIsr, AwaitLag, AwaitLeader
+from oracle.vocabulary import Acks, Expectation, Label, MetadataMode, PointName, Timing
 from tests.oracle.schedules import ONE, THREE, TWO, hold, produce, schedule
 
 KRAFT = rules_for("3.9.2", MetadataMode.KRAFT)
@@ -139,3 +139,14 @@ def test_any_outcome_is_taken_as_it_comes() -> None:
     m0, m1 = predict(schedule(*steps), KRAFT).records
     assert (m0.outcome.value, m0.error) == ("indeterminate", "REQUEST_TIMED_OUT")
     assert (m1.outcome.value, m1.error) == ("indeterminate", None)
+
+
+def test_what_does_not_come_to_rest_is_refused() -> None:
+    wishes = tuple(Hold(name, PointName.ALTER_PARTITION_REQUEST, broker=ONE) for name in ("wish", "next wish"))
+    silent = hold("silent", follower=THREE, fetch_offset=2)
+    steps = (silent, produce("m0"), *wishes, produce("m1", expect=Expectation.ANY), AwaitLag((THREE,)))
+    asked = schedule(*steps, replicas=(ONE, TWO, THREE), timing=Timing.LAG)
+
+    with pytest.raises(ScheduleError, match="the partition does not come to rest") as refused:
+        predict(asked, rules_for("2.8.2", MetadataMode.ZOOKEEPER))
+    assert (refused.value.step, refused.value.field) == (5, "steps")
