@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from oracle.tracing.observed import FetchReceived, LookupSent
+from oracle.tracing.observed import BrokerEnded, BrokerStarted, FetchAnswered, FetchReceived, LookupSent
 from tests.oracle.tracing.story import with_records
 
 
@@ -82,3 +82,19 @@ def test_a_lookup_that_was_made_before_the_last_decision_may_come_late() -> None
     version = story.speech.lookup[-1]
     story.feed(LookupSent, key=key, follower=3, leader=2, epoch=0, current_leader_epoch=1, api_version=version)
     assert not story.refused()
+
+
+@pytest.mark.parametrize(
+    ("kafka", "error", "is_allowed"), [("4.3.1", 6, True), ("4.3.1", 0, False), ("3.6.2", 0, True)]
+)
+def test_a_fetch_of_an_earlier_start_is_refused_where_it_no_longer_counts(
+    kafka: str, error: int, *, is_allowed: bool
+) -> None:
+    """KAFKA-15221: it comes to its leader after its sender was killed and started again."""
+    story = with_records(kafka, "kraft")
+    key = story.sent(3, 1, 3)
+    story.feed(BrokerEnded, broker=3, clean=False)
+    story.feed(BrokerStarted, broker=3)
+    story.feed(FetchReceived, key=key)
+    story.feed(FetchAnswered, key=key, high_watermark=3, runs=(), error=error)
+    assert story.refused() == ("" if is_allowed else "18: broker 1 answers broker 3 with error 0")
