@@ -93,6 +93,10 @@ class Connection:
                 shut(self._client, is_reset=True, is_stuck=self._client in self._sending)
         return True
 
+    def _stays(self) -> bool:
+        """Return whether the held frame outlives its sender; it may have been let go since that was said."""
+        return self._outlives or self.lose_sender()
+
     def join(self, timeout_s: float) -> bool:
         """Wait until both threads have ended; tell whether they have."""
         self._requests.join(timeout_s)
@@ -213,7 +217,7 @@ class Connection:
         if decision.until_ns is not None:
             timeout_ms = -(-(decision.until_ns - passage.arrived_ns) // NS_PER_MS)
         word = passage.space.wait(source, timeout_ms)
-        if word == "abort" and source is self._client and self.lose_sender() and self._upstream is not None:
+        if word == "abort" and source is self._client and self._upstream is not None and self._stays():
             word = passage.space.wait(self._upstream, None)
         if word is None and decision.name is not None:
             with contextlib.suppress(GateError):  # someone else gave the word in this very moment
