@@ -19,7 +19,7 @@ from fault_injection.cluster.spec import ClusterSpec, HighWatermarkCheckpoint, T
 from fault_injection.releases import schema_jar
 from fault_injection.waiting import DeadlineExceededError
 from fault_injection.wire.gate import GateError
-from fault_injection.wire.gate_events import HoldStatus
+from fault_injection.wire.gate_events import HOLDING, HoldStatus
 from fault_injection.wire.proxy import GateProxy
 from oracle.steps.brokers import Isolate, Kill, KillTogether, Pause, Rejoin, Resume, Start, Stop
 
@@ -226,7 +226,7 @@ class ClusterPool:
             try:
                 if status is HoldStatus.ARMED:
                     self.gate.disarm(name)
-                elif status in (HoldStatus.CAUGHT, HoldStatus.ORPHANED):
+                elif status in HOLDING:
                     self.gate.close_connection(name)
             except GateError:
                 continue  # it ended between the two calls

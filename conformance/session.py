@@ -109,8 +109,13 @@ class Session:
 
 def _words(finished: Finished) -> str:
     verdict = finished.verdict
-    promise = f" + {verdict.promise.value}" if verdict.promise else ""
-    return f"{verdict.conformance.value}{promise} ({finished.seconds:.1f} s)"
+    promise = verdict.promise.value if verdict.promise else None
+    return verdict_words(verdict.conformance.value, promise, finished.seconds)
+
+
+def verdict_words(conformance: str, promise: str | None, seconds: float) -> str:
+    """Return both verdicts of a run as progress tells them, and how long it took."""
+    return f"{conformance}{f' + {promise}' if promise else ''} ({seconds:.1f} s)"
 
 
 @contextmanager

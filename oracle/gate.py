@@ -17,6 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from oracle.events import LateFetchReceived
 from oracle.state import FetchInFlight, FetchKind, FetchStage
 from oracle.vocabulary import FROM_CONTROLLER, TO_CONTROLLER, PointName
 
@@ -56,6 +57,11 @@ class ArmedHold:
     caught: bool = False
     dropped: bool = False
 
+    @property
+    def can_be_let_go(self) -> bool:
+        """Return whether its frame stands in the gate, and was not thrown away."""
+        return self.caught and not self.dropped
+
     def waits_for(self, follower: BrokerId, fetch: FetchInFlight, stage: FetchStage) -> bool:
         """Return whether this hold still waits for such a frame."""
         link = (self.hold.follower, self.hold.leader)
@@ -73,14 +79,16 @@ class LateFrame:
     """A held fetch whose sender's connection has ended, and which can still reach its leader.
 
     Attributes:
-        fetch: as it was sent.
-        is_of_earlier_start: whether its sender has been started again since.
+        arrival: what happens when it is delivered now.
     """
 
     hold: Hold
-    follower: BrokerId
-    fetch: FetchInFlight
-    is_of_earlier_start: bool = False
+    arrival: LateFetchReceived
+
+    def after_start_of(self, broker: BrokerId) -> LateFrame:
+        """Return it after a broker was started: what that one sent before is of an earlier start."""
+        is_sender = self.arrival.follower == broker
+        return replace(self, arrival=replace(self.arrival, is_of_earlier_start=True)) if is_sender else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,23 +138,22 @@ class ModelledGate:
 
     def without_broker(self, broker: BrokerId) -> ModelledGate:
         """Discharge every hold on the links of a broker whose connections are all reset."""
-        late = tuple(one for one in self.late if broker not in (one.follower, one.fetch.leader))
+        late = tuple(one for one in self.late if broker not in (one.arrival.follower, one.arrival.fetch.leader))
         return replace(self._with(a for a in self.holds if broker not in a.hold.brokers), late=late)
 
     def without_dead(self, broker: BrokerId, fetch: FetchInFlight | None) -> ModelledGate:
         """Discharge every hold on a dead broker's links; a fetch of its own that is held can be delivered late."""
-        others = tuple(one for one in self.late if one.fetch.leader != broker)
+        others = tuple(one for one in self.late if one.arrival.fetch.leader != broker)
         late = (*others, *self._outliving(broker, fetch))
         return replace(self.without_broker(broker), late=late)
 
     def with_started(self, broker: BrokerId) -> ModelledGate:
         """Note that a broker has been started: what it sent before is of an earlier start."""
-        late = tuple(replace(a, is_of_earlier_start=True) if a.follower == broker else a for a in self.late)
-        return replace(self, late=late)
+        return replace(self, late=tuple(one.after_start_of(broker) for one in self.late))
 
     def without_link(self, follower: BrokerId, leader: BrokerId) -> ModelledGate:
         """Discharge every hold on a link whose connections are reset."""
-        late = tuple(one for one in self.late if (one.follower, one.fetch.leader) != (follower, leader))
+        late = tuple(a for a in self.late if (a.arrival.follower, a.arrival.fetch.leader) != (follower, leader))
         kept = (a for a in self.holds if (a.hold.follower, a.hold.leader) != (follower, leader))
         return replace(self._with(kept), late=late)
 
@@ -160,9 +167,9 @@ class ModelledGate:
     def _outliving(self, follower: BrokerId, fetch: FetchInFlight | None) -> Iterator[LateFrame]:
         """Yield the fetch that a hold keeps from the leader of a follower whose connection ends."""
         for armed in self.holds:
-            is_fetch = armed.hold.point is PointName.FETCH_REQUEST and armed.caught and not armed.dropped
+            is_fetch = armed.hold.point is PointName.FETCH_REQUEST and armed.can_be_let_go
             if fetch is not None and is_fetch and armed.hold.follower == follower:
-                yield LateFrame(armed.hold, follower, fetch)
+                yield LateFrame(armed.hold, LateFetchReceived(follower, fetch, is_of_earlier_start=False))
 
     def delivered(self, name: str) -> ModelledGate:
         """Forget a fetch that has been delivered late."""

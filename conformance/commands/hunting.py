@@ -5,19 +5,20 @@ from __future__ import annotations
 import re
 import time
 from argparse import ArgumentTypeError
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from conformance.catalogue.ladder import lines
 from conformance.catalogue.scenario import Scenario
 from conformance.cluster_pool import brokers_for
 from conformance.commands.parser import add_json, check_writable, given, whole_number
 from conformance.hunting.growing import BLOCK, Grown, GrowthCount, NothingGrownError, grow
-from conformance.hunting.journal import HuntedSchedule, Journal, JournalError, counted
+from conformance.hunting.journal import HuntedSchedule, Journal, counted
 from conformance.judgement.verdicts import exit_code
-from conformance.line import NEWEST, line_named
+from conformance.line import NEWEST
 from conformance.run_options import RunOptions, add_run_options, check_options, run_options
-from conformance.session import new_seed, session_on
+from conformance.session import new_seed, session_on, verdict_words
 from fault_injection.releases import UsageError
 from reports import write_report
 
@@ -77,7 +78,7 @@ def duration(text: str) -> float:
 def _asked(parsed: argparse.Namespace) -> HuntRequest:
     options = run_options(given(parsed))
     return HuntRequest(
-        tuple(filter(None, parsed.kafka.split(","))),
+        parsed.kafka,
         parsed.runs_dir,
         parsed.schedules,
         parsed.time,
@@ -92,7 +93,7 @@ class HuntRequest:
     """What ``hunt`` is asked for.
 
     Attributes:
-        kafka: the releases, one after the other.
+        kafka: the releases, one after the other, as ``conformance.catalogue.ladder.lines`` takes them.
         directory: where runs, findings, journal and report go.
         schedules: how many on each release; None for as many as there is time.
         seconds: how long on each release; None for no limit.
@@ -100,7 +101,7 @@ class HuntRequest:
         is_dry: grow and write them, and run none.
     """
 
-    kafka: tuple[str, ...]
+    kafka: str
     directory: Path
     schedules: int | None = None
     seconds: float | None = None
@@ -114,16 +115,14 @@ def hunt(console: Console, asked: HuntRequest) -> int:
     check_options(asked.options)
     if asked.schedules is None and asked.seconds is None:
         raise UsageError("say how long: --schedules N or --time T")
-    if not asked.kafka:
-        raise UsageError("--kafka names no release")
-    lines = [line_named(named, None, asked.options.own) for named in asked.kafka]
+    chosen = lines(asked.kafka, asked.options.own)
     check_writable(asked.directory)
     journal = Journal(asked.directory)
     seed = _seed(journal, asked)
     done: list[HuntedSchedule] = []
     tally = GrowthCount()
     try:
-        for line in lines:
+        for line in chosen:
             _hunt_on(console, _Hunt(asked, journal, line, seed, tally), done)
     finally:
         if not asked.is_dry:
@@ -135,12 +134,9 @@ def _seed(journal: Journal, asked: HuntRequest) -> str:
     """Return the seed that was asked for, that of the last schedule, or a new one.
 
     Raises:
-        UsageError: the journal cannot be read.
+        JournalError: the journal cannot be read.
     """
-    try:
-        before = journal.read()
-    except JournalError as unreadable:
-        raise UsageError(str(unreadable)) from unreadable
+    before = journal.read()
     if asked.seed is not None:
         return asked.seed
     return before[-1].seed if before else str(new_seed())
@@ -217,20 +213,15 @@ def _run(console: Console, hunting: _Hunt, session: Session, grown: Grown) -> Hu
     )
     if hunted.is_finding:
         path = hunting.journal.write_finding(hunting.line.text, schedule, verdict.reason)
-        hunted = HuntedSchedule(**{**_fields(hunted), "finding": str(path.relative_to(hunting.asked.directory))})
+        hunted = replace(hunted, finding=str(path.relative_to(hunting.asked.directory)))
     hunting.journal.note(hunted)
     console.progress(f"[{grown.number}] {_words(hunted)}")
     return hunted
 
 
-def _fields(hunted: HuntedSchedule) -> dict[str, Any]:
-    return {name: getattr(hunted, name) for name in HuntedSchedule.__dataclass_fields__}
-
-
 def _words(hunted: HuntedSchedule) -> str:
-    promise = f" + {hunted.promise}" if hunted.promise else ""
     reason = f": {hunted.reason}; {hunted.finding}" if hunted.is_finding else ""
-    return f"{hunted.conformance.value}{promise} ({hunted.seconds:.1f} s){reason}"
+    return f"{verdict_words(hunted.conformance.value, hunted.promise, hunted.seconds)}{reason}"
 
 
 def _summarise(
@@ -245,7 +236,7 @@ def _summarise(
     refused = sum(tally.refused.values())
     if console.as_json:
         answer = {"seed": seed, "summary": counted(done), "proposed": tally.proposed, "refused": refused}
-        console.answer_json({**answer, "report": report, "schedules": [_fields(one) for one in done]})
+        console.answer_json({**answer, "report": report, "schedules": [asdict(one) for one in done]})
         return
     for one in findings:
         console.answer(f"{one.line}  {one.number}  {_words(one)}")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from functools import cache
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -75,13 +76,11 @@ class Grown:
 
     Attributes:
         number: of the schedule in its hunt, from 0.
-        redrawn: how many were dropped before it.
     """
 
     number: int
     schedule: Schedule
     prediction: Prediction
-    redrawn: int
 
 
 def grow(rules: RuleSet, seed: str, number: int, tally: GrowthCount | None = None) -> Grown:
@@ -101,7 +100,7 @@ def grow(rules: RuleSet, seed: str, number: int, tally: GrowthCount | None = Non
         growing = _Growing(rules, seed, number, attempt, tally)
         try:
             schedule = growing.whole()
-            return Grown(number, schedule, predict(schedule, rules), attempt)
+            return Grown(number, schedule, predict(schedule, rules))
         except _DroppedError as dropped:
             tally.dropped[str(dropped)] += 1
         except ScheduleError as refused:
@@ -113,6 +112,7 @@ class _DroppedError(Exception):
     """A schedule that is not worth its run."""
 
 
+@cache
 def points_of(rules: RuleSet) -> tuple[PointName, ...]:
     """Return the protocol points at which a release's frames can be held, as the model predicts them."""
     replicas = (BrokerId(1), BrokerId(2))
@@ -190,8 +190,7 @@ class _Growing:
     def _propose(self) -> None:
         proposal = self._draw.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
         self._so_far.index = len(self._steps)
-        moved = (broker for step in self._steps if isinstance(step, Reassign) for broker in step.replicas)
-        named = frozenset((*self._frame.replicas, *moved))
+        named = frozenset(replace(self._frame, steps=tuple(self._steps)).brokers)
         steps = proposal(ProposalMoment(self._world, self._so_far, self._brokers, named, self._points, self._draw))
         if not steps or (isinstance(steps[0], Checkpoint) and not _has_news(self._steps)):
             return
@@ -243,11 +242,11 @@ class _Growing:
         return has_leader and all(world.obstacles == Obstacles() for world in worlds) and not self._is_held()
 
     def _is_held(self) -> bool:
-        return any(armed.caught and not armed.dropped for way in self._ways.ways for armed in way.world.gate.holds)
+        return any(armed.can_be_let_go for way in self._ways.ways for armed in way.world.gate.holds)
 
     def _healing(self) -> Iterator[Step]:
         world = self._world
-        yield from (ReleaseHold(a.hold.name) for a in world.gate.holds if a.caught and not a.dropped)
+        yield from (ReleaseHold(armed.hold.name) for armed in world.gate.holds if armed.can_be_let_go)
         yield from map(Resume, sorted(world.obstacles.paused))
         yield from map(Rejoin, sorted(world.obstacles.isolated))
         yield from (Heal(to, leader) for to, leader in sorted(world.obstacles.cuts, key=str) if leader is not None)

@@ -6,13 +6,17 @@ verdict, is written as a YAML file of its own, with the command that runs it, in
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import os
+from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
 import yaml
 
+from conformance.record.directory import as_line, write_whole
 from conformance.record.verdict import Conformance
+from fault_injection.releases import UsageError
 from oracle.schedule_format import encode
 
 if TYPE_CHECKING:
@@ -25,7 +29,7 @@ JOURNAL = "hunt.ndjson"
 FINDINGS = "findings"
 
 
-class JournalError(Exception):
+class JournalError(UsageError):
     """A journal that cannot be read; the message says where and why."""
 
 
@@ -99,11 +103,19 @@ class Journal:
 
     def note(self, hunted: HuntedSchedule) -> None:
         """Append a schedule; a line that was cut off before is given up."""
-        kept = self.path.read_text(encoding="utf-8").rpartition("\n") if self.path.exists() else ("", "", "")
-        if kept[2]:
-            self.path.write_text("".join(kept[:2]), encoding="utf-8")
+        if not self._ends_whole():
+            content = self.path.read_bytes()
+            write_whole(self.path, content[: content.rfind(b"\n") + 1].decode())
         with self.path.open("a", encoding="utf-8") as stream:
-            stream.write(msgspec.json.encode(asdict(hunted)).decode() + "\n")
+            stream.write(as_line(hunted))
+
+    def _ends_whole(self) -> bool:
+        """Return whether the last line has its end, by the last byte alone: a journal grows long."""
+        if not self.path.exists() or self.path.stat().st_size == 0:
+            return True
+        with self.path.open("rb") as stream:
+            stream.seek(-1, os.SEEK_END)
+            return stream.read() == b"\n"
 
     def write_finding(self, line: str, schedule: Schedule, reason: str) -> Path:
         """Write a schedule as a file that ``run --schedule`` takes, and return it."""
@@ -119,7 +131,4 @@ class Journal:
 
 def counted(hunted: Iterable[HuntedSchedule]) -> dict[str, int]:
     """Return how many schedules had which verdict."""
-    counts: dict[str, int] = {}
-    for one in hunted:
-        counts[one.conformance.value] = counts.get(one.conformance.value, 0) + 1
-    return counts
+    return dict(Counter(one.conformance.value for one in hunted))

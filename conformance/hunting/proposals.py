@@ -10,7 +10,8 @@ Not proposed, since no brokers could be held against the prediction (``docs/limi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from oracle.obstructing import silent_followers
 from oracle.steps.brokers import (
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 
     Proposal = Callable[["ProposalMoment"], tuple[Step, ...]]
 
+T = TypeVar("T")
 DELAYS_MS = (20, 100, 300)
 PATIENT_MS = 240_000
 """How long a record waits for the others: longer than any schedule, so that none times out on the way."""
@@ -116,7 +118,11 @@ class ProposalMoment:
     @property
     def held(self) -> list[ArmedHold]:
         """Return the holds that have caught a frame and not thrown it away."""
-        return [armed for armed in self.world.gate.holds if armed.caught and not armed.dropped]
+        return [armed for armed in self.world.gate.holds if armed.can_be_let_go]
+
+    def about_one(self, step: Callable[[T], Step], candidates: Sequence[T]) -> tuple[Step, ...]:
+        """Return a step about one of several, drawn; none if there is none."""
+        return (step(self.draw.choice(candidates)),) if candidates else ()
 
     def labels(self, count: int) -> tuple[Label, ...]:
         """Return labels for the next records."""
@@ -142,11 +148,7 @@ def produce(at: ProposalMoment) -> tuple[Step, ...]:
 def produce_to(at: ProposalMoment) -> tuple[Step, ...]:
     """Send a record to a broker that believes that it leads, though another one is elected."""
     zombies = [b for b in at.running if at.state.presumed_leader(b) and b != at.state.controller.leader]
-    return (
-        (Produce(at.labels(1), Acks.ALL, Expectation.ANY, None, PATIENT_MS, at.draw.choice(zombies)),)
-        if zombies
-        else ()
-    )
+    return at.about_one(partial(Produce, at.labels(1), Acks.ALL, Expectation.ANY, None, PATIENT_MS), zombies)
 
 
 def await_outcome(at: ProposalMoment) -> tuple[Step, ...]:
@@ -190,43 +192,39 @@ def delay(at: ProposalMoment) -> tuple[Step, ...]:
 
 def await_hold(at: ProposalMoment) -> tuple[Step, ...]:
     """Wait until a frame is caught."""
-    return (AwaitHold(at.draw.choice(at.held).hold.name),) if at.held else ()
+    return at.about_one(AwaitHold, [armed.hold.name for armed in at.held])
 
 
 def release(at: ProposalMoment) -> tuple[Step, ...]:
     """Let a held frame go on."""
-    return (ReleaseHold(at.draw.choice(at.held).hold.name),) if at.held else ()
+    return at.about_one(ReleaseHold, [armed.hold.name for armed in at.held])
 
 
 def release_late(at: ProposalMoment) -> tuple[Step, ...]:
     """Deliver a fetch that has outlived its sender."""
-    late = at.world.gate.late
-    return (ReleaseHold(at.draw.choice(late).hold.name, late=True),) if late else ()
+    return at.about_one(partial(ReleaseHold, late=True), [one.hold.name for one in at.world.gate.late])
 
 
 def drop(at: ProposalMoment) -> tuple[Step, ...]:
     """Throw a held fetch away; its follower waits for the answer."""
-    on_links = [armed for armed in at.held if armed.hold.follower is not None]
-    return (Drop(at.draw.choice(on_links).hold.name),) if on_links else ()
+    return at.about_one(Drop, [armed.hold.name for armed in at.held if armed.hold.follower is not None])
 
 
 def close(at: ProposalMoment) -> tuple[Step, ...]:
     """Throw a held fetch away with its connection."""
-    on_links = [armed for armed in at.held if armed.hold.follower is not None]
-    return (Close(at.draw.choice(on_links).hold.name),) if on_links else ()
+    return at.about_one(Close, [armed.hold.name for armed in at.held if armed.hold.follower is not None])
 
 
 def kill(at: ProposalMoment) -> tuple[Step, ...]:
     """Kill a broker: rather one whose fetch is held, which may then come late."""
     asking = [a.hold.follower for a in at.held if a.hold.point is PointName.FETCH_REQUEST]
     rather = [broker for broker in at.dispensable if broker in asking and at.draw.random() < 0.5]
-    candidates = rather or at.dispensable
-    return (Kill(at.draw.choice(candidates)),) if candidates else ()
+    return at.about_one(Kill, rather or at.dispensable)
 
 
 def stop(at: ProposalMoment) -> tuple[Step, ...]:
     """Stop a broker gracefully."""
-    return (Stop(at.draw.choice(at.assigned)),) if at.assigned else ()
+    return at.about_one(Stop, at.assigned)
 
 
 def kill_together(at: ProposalMoment) -> tuple[Step, ...]:
@@ -237,7 +235,7 @@ def kill_together(at: ProposalMoment) -> tuple[Step, ...]:
 def start(at: ProposalMoment) -> tuple[Step, ...]:
     """Start a broker that is down, and not registered any more."""
     gone = [broker for broker in at.down if broker not in at.state.controller.registered]
-    return (Start(at.draw.choice(gone)),) if gone else ()
+    return at.about_one(Start, gone)
 
 
 def roll(at: ProposalMoment) -> tuple[Step, ...]:
@@ -250,24 +248,22 @@ def roll(at: ProposalMoment) -> tuple[Step, ...]:
 
 def pause(at: ProposalMoment) -> tuple[Step, ...]:
     """Freeze a broker."""
-    return (Pause(at.draw.choice(at.dispensable)),) if at.dispensable else ()
+    return at.about_one(Pause, at.dispensable)
 
 
 def resume(at: ProposalMoment) -> tuple[Step, ...]:
     """Let a frozen broker go on."""
-    paused = sorted(at.world.obstacles.paused)
-    return (Resume(at.draw.choice(paused)),) if paused else ()
+    return at.about_one(Resume, sorted(at.world.obstacles.paused))
 
 
 def isolate(at: ProposalMoment) -> tuple[Step, ...]:
     """Cut a broker off."""
-    return (Isolate(at.draw.choice(at.dispensable)),) if at.dispensable else ()
+    return at.about_one(Isolate, at.dispensable)
 
 
 def rejoin(at: ProposalMoment) -> tuple[Step, ...]:
     """Let an isolated broker's links work again."""
-    isolated = sorted(at.world.obstacles.isolated)
-    return (Rejoin(at.draw.choice(isolated)),) if isolated else ()
+    return at.about_one(Rejoin, sorted(at.world.obstacles.isolated))
 
 
 def cut(at: ProposalMoment) -> tuple[Step, ...]:
@@ -295,7 +291,7 @@ def lose_tail(at: ProposalMoment) -> tuple[Step, ...]:
 
 def lose_checkpoint(at: ProposalMoment) -> tuple[Step, ...]:
     """Let the disk of a broker that is down forget its high watermark."""
-    return (LoseCheckpoint(at.draw.choice(at.down)),) if at.down and not at.so_far.has_deleted_records else ()
+    return () if at.so_far.has_deleted_records else at.about_one(LoseCheckpoint, at.down)
 
 
 def elect(at: ProposalMoment) -> tuple[Step, ...]:
@@ -340,8 +336,7 @@ def create_topic(at: ProposalMoment) -> tuple[Step, ...]:
 
 def delete_topic(at: ProposalMoment) -> tuple[Step, ...]:
     """Delete another topic."""
-    others = sorted(at.so_far.topics)
-    return (DeleteTopic(at.draw.choice(others)),) if others and not at.so_far.has_deleted_records else ()
+    return () if at.so_far.has_deleted_records else at.about_one(DeleteTopic, sorted(at.so_far.topics))
 
 
 def add_partitions(at: ProposalMoment) -> tuple[Step, ...]:

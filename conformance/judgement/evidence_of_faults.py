@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from conformance.record.directory import FIRST_FORMAT
 from conformance.record.timeline import HOLD_ENDS, Event
-from oracle.steps.frames import Close, DelayFrame, Drop, Hold, ReleaseHold, name_of_delay
+from oracle.steps.frames import Close, DelayFrame, Drop, Hold, ReleaseHold, late_holds, name_of_delay
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
@@ -167,11 +167,6 @@ def named_holds(schedule: Schedule) -> dict[str, tuple[int, Hold | DelayFrame]]:
     return {step.name if isinstance(step, Hold) else name_of_delay(number): (number, step) for number, step in held}
 
 
-def late_holds(schedule: Schedule) -> frozenset[str]:
-    """Return the names of the holds whose frame a step delivers late."""
-    return frozenset(step.name for step in schedule.steps if isinstance(step, ReleaseHold) and step.late)
-
-
 def late_deliveries(schedule: Schedule) -> dict[int, int]:
     """Return whose fetch a step delivers late, by the index of the step."""
     fetching = {step.name: step.follower for step in schedule.steps if isinstance(step, Hold)}
@@ -186,7 +181,7 @@ def hold_complaints(about: Run, schedule: Schedule, timeline: Sequence[TimelineM
     """Look at each hold's story: armed in its step, caught, and ended as the schedule says, or with its connection."""
     named = named_holds(schedule)
     endings = {s.name: Event(s.leaves) for s in schedule.steps if isinstance(s, ReleaseHold | Drop | Close)}
-    late = late_holds(schedule)
+    late = late_holds(schedule.steps)
     for name, (number, step) in named.items():
         marks = [mark for mark in timeline if mark.subject == name and mark.event.value.startswith("hold_")]
         story = [mark.event for mark in marks if mark.event is not Event.HOLD_ORPHANED]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from conformance.judgement.evidence_of_faults import late_holds, named_holds
+from conformance.judgement.evidence_of_faults import named_holds
 from conformance.judgement.evidence_of_wire import REPLICATION
 from conformance.record.observations import MeasuredNumbers
 from conformance.record.timeline import Event
 from conformance.record.wire import FETCH
-from oracle.steps.frames import Close, CutLink, Hold, ReleaseHold
+from oracle.steps.frames import Close, CutLink, Hold, ReleaseHold, late_holds
 from oracle.steps.step import STEP_CLASSES
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def frame_complaints(schedule: Schedule, timeline: Sequence[TimelineMark], frame
         yield f"{len(frames.unasked)} answers in the wire trace have no request, such as frame {frames.unasked[0]}"
     yield from frames.wrong
     yield from _of_connections(schedule, timeline, frames)
-    proofs, late = _proofs(timeline), late_holds(schedule)
+    proofs, late = _proofs(timeline), late_holds(schedule.steps)
     for name in sorted(names):
         lines = [frame for frame in frames.held if frame.hold == name]
         proof, ended = proofs.get(name), _end_of(name, timeline)

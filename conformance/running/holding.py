@@ -19,7 +19,7 @@ from fault_injection.faults.gate_faults import GateFault
 from fault_injection.waiting import DeadlineExceededError, until
 from fault_injection.wire.gate_events import HoldStatus
 from fault_injection.wire.points import Point
-from oracle.steps.frames import Drop, ReleaseHold
+from oracle.steps.frames import Drop, ReleaseHold, late_holds
 from oracle.vocabulary import FROM_CONTROLLER, TO_CONTROLLER, BrokerId, PointName
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Holding:
     def __init__(self, gate: GateProxy, topic: str, *, faults: FaultAccount, steps: Sequence[Step] = ()) -> None:
         """Begin without holds; ``steps`` tell whose frames are delivered late."""
         self._gate = gate
-        self._late = frozenset(step.name for step in steps if isinstance(step, ReleaseHold) and step.late)
+        self._late = late_holds(steps)
         self._topic = topic
         self._faults = faults
         self.silent_brokers: Callable[[], frozenset[int]] = frozenset

@@ -17,7 +17,7 @@ from typing import NoReturn, Protocol, runtime_checkable
 from fault_injection.cluster.backend import ClusterError
 from fault_injection.cluster.health import UnhealthyClusterError
 from fault_injection.cluster.lifecycle import Cluster
-from fault_injection.wire.gate_events import HoldStatus
+from fault_injection.wire.gate_events import STANDING
 from fault_injection.wire.proxy import GateProxy
 
 
@@ -260,6 +260,6 @@ def _standing(cluster: Cluster) -> Iterator[str]:
     relay = cluster.relay
     if isinstance(relay, GateProxy):
         for name, status in relay.holds().items():
-            if status in (HoldStatus.ARMED, HoldStatus.CAUGHT, HoldStatus.ORPHANED):
+            if status in STANDING:
                 yield f"hold {name!r} is {status.value}"
         yield from relay.network.imposed()

@@ -23,13 +23,11 @@ from fault_injection.faults.fault import AVAILABLE, Availability, FaultError, Fi
 from fault_injection.wire.codec import api_name
 from fault_injection.wire.gate import GateError
 from fault_injection.wire.gate_armed import Exchange
-from fault_injection.wire.gate_events import Action, CaughtFrame, HoldStatus
+from fault_injection.wire.gate_events import STANDING, Action, CaughtFrame
 from fault_injection.wire.points import Point
 from fault_injection.wire.proxy import GateProxy
 from fault_injection.wire.trace import as_json
 
-STANDING = (HoldStatus.ARMED, HoldStatus.CAUGHT, HoldStatus.ORPHANED)
-"""Where an action has not ended."""
 AtHeal = Literal["release", "drop", "close"]
 _ENDED: dict[AtHeal, str] = {"release": "let go on", "drop": "dropped", "close": "thrown away with its connection"}
 

@@ -29,6 +29,7 @@ from fault_injection.wire.controller_views import ErrorsView
 from fault_injection.wire.gate_armed import ArmedAction, Exchange, Retries, expects_answer
 from fault_injection.wire.gate_events import (
     FORWARD,
+    HOLDING,
     Action,
     CaughtFrame,
     FrameDecision,
@@ -274,7 +275,7 @@ class Gate:
 
     def _end_frame(self, armed: ArmedAction, name: str, status: HoldStatus, now_ns: int) -> None:
         frame = armed.held.pop(name)
-        if armed.status in (HoldStatus.CAUGHT, HoldStatus.ORPHANED) and not armed.held:
+        if armed.status in HOLDING and not armed.held:
             armed.status = status
         self._record(armed, name, status, now_ns, frame)
 

@@ -27,6 +27,12 @@ class HoldStatus(StrEnum):
     DISARMED = "disarmed"
 
 
+HOLDING = (HoldStatus.CAUGHT, HoldStatus.ORPHANED)
+"""Where an action has a frame that waits for its word."""
+STANDING = (HoldStatus.ARMED, *HOLDING)
+"""Where an action has not ended."""
+
+
 @dataclass(frozen=True, slots=True)
 class CaughtFrame:
     """The frame that an armed action caught, as it will travel on if it is released.

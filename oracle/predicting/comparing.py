@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from oracle.events import LateFetchReceived, ResponseReceived
+from oracle.events import ResponseReceived
 from oracle.predicting.wording import (
     Change,
     ChangeKind,
@@ -68,8 +68,8 @@ class StateChange:
         if self.event is not None:
             return self.event
         after = self.after.gate.late
-        late = [one for one in self.before.gate.late if one not in after and self._is_alive(one.fetch.leader)]
-        return LateFetchReceived(late[0].follower, late[0].fetch, late[0].is_of_earlier_start) if late else None
+        gone = (one.arrival for one in self.before.gate.late if one not in after)
+        return next((arrival for arrival in gone if self._is_alive(arrival.fetch.leader)), None)
 
     def _is_alive(self, broker: BrokerId) -> bool:
         return self.after.state.replica(broker).alive

@@ -10,7 +10,6 @@ from oracle import asking, obstructing
 from oracle.events import (
     ElectionRequested,
     HighWatermarkLost,
-    LateFetchReceived,
     LogTailLost,
     ReassignmentRequested,
     RecordsDeleted,
@@ -232,8 +231,7 @@ def _deliver_late(world: World, name: str) -> World:
         is_open = armed is not None and armed.caught
         message = f"hold {name!r} has its frame on a connection that is open: nothing is late yet, release it without"
         raise ImpossibleEventError(message if is_open else world.gate.why_gone(name))
-    leader = frame.fetch.leader
+    leader = frame.arrival.fetch.leader
     if leader in world.obstacles.paused:
         raise ImpossibleEventError(f"broker {leader} is paused: resume it before a fetch reaches it")
-    world = replace(world, gate=world.gate.delivered(name))
-    return world.apply(LateFetchReceived(frame.follower, frame.fetch, frame.is_of_earlier_start))
+    return replace(world, gate=world.gate.delivered(name)).apply(frame.arrival)

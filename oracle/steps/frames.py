@@ -11,6 +11,8 @@ from oracle.steps.step import Step, described, step
 from oracle.vocabulary import FROM_CONTROLLER, LOOKUPS, TO_CONTROLLER, BrokerId, Offset, PointName, frame_words
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from oracle.steps.step import SoFar
 
 LINK_POINTS_HELP = "fetch_request, fetch_response, or offsets_for_leader_epoch_request / _response (0.11 to 2.7)"
@@ -155,6 +157,11 @@ class ReleaseHold(OfHold):
     def sentence(self) -> str:
         how = "late: the connection that it came on has ended" if self.late else "unchanged"
         return f"release the frame held by {self.name!r}, {how}"
+
+
+def late_holds(steps: Iterable[Step]) -> frozenset[str]:
+    """Return the names of the holds whose frame a step delivers late."""
+    return frozenset(step.name for step in steps if isinstance(step, ReleaseHold) and step.late)
 
 
 @step("drop", says="throw away the frame held by {name!r}", leaves="hold_dropped")

@@ -69,7 +69,7 @@ def test_other_late_fetches_stay_when_one_is_lost_or_delivered() -> None:
     world = after(of_three, *HELD, Kill(TWO), Kill(THREE))
     assert [one.hold.name for one in world.gate.late] == ["fetch", "of 3"]
     assert [one.hold.name for one in take(world, CutLink(TWO, ONE)).gate.late] == ["of 3"]
-    assert [one.is_of_earlier_start for one in take(take(world, LATE), Start(THREE)).gate.late] == [True]
+    assert [one.arrival.is_of_earlier_start for one in take(take(world, LATE), Start(THREE)).gate.late] == [True]
 
 
 def test_a_broker_that_leads_no_more_does_not_count_it() -> None:
