@@ -9,7 +9,7 @@ from oracle.predict import initial_world, predict, take
 from oracle.predicting.explaining import explain
 from oracle.rules.by_version import rules_for
 from oracle.steps.brokers import Isolate, Kill, KillTogether, LoseTail, Pause, Rejoin, Resume, Start
-from oracle.steps.frames import CutLink, Drop, Hold, ReleaseHold
+from oracle.steps.frames import CutLink, Drop, Hold, ReleaseHold, late_holds
 from oracle.steps.step import ScheduleError
 from oracle.steps.topic import Reassign
 from oracle.vocabulary import Expectation, MetadataMode, Offset, PointName
@@ -93,6 +93,10 @@ def test_only_a_fetch_is_delivered_late() -> None:
 def test_it_reads_as_late() -> None:
     assert LATE.sentence() == "release the frame held by 'fetch', late: the connection that it came on has ended"
     assert ReleaseHold("fetch").sentence() == "release the frame held by 'fetch', unchanged"
+
+
+def test_the_holds_that_are_delivered_late_are_named() -> None:
+    assert late_holds((*HELD, LATE, ReleaseHold("another"))) == {"fetch"}
 
 
 def test_the_chronicle_tells_what_a_late_fetch_moved() -> None:
