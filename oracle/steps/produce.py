@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from oracle.steps.step import TIMEOUT_MS, Step, described, listed, step
+from oracle.steps.step import Step, WireRange, described, listed, step
 from oracle.vocabulary import Acks, BrokerId, Expectation, Label
 
 if TYPE_CHECKING:
     from oracle.steps.step import SoFar
+
+PRODUCE_TIMEOUT_MS = WireRange(1, 295_000, "the client's socket times out after 300 s")
+"""A client that waits 5 s longer than the broker can wait no longer (librdkafka, ``socket.timeout.ms``)."""
 
 
 @step("produce", leaves="record_sent")
@@ -37,7 +40,7 @@ class Produce(Step):
             so_far.note_record("records", label)
         if not self.records:
             so_far.refuse("records", "produce needs at least one label")
-        so_far.require_within("timeout_ms", self.timeout_ms, TIMEOUT_MS)
+        so_far.require_within("timeout_ms", self.timeout_ms, PRODUCE_TIMEOUT_MS)
 
     @override
     def labels(self) -> tuple[Label, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from uuid import uuid4
 
 import pytest
+from confluent_kafka import KafkaException
 
 from conformance.clients.one_produce import OneRecord, ProduceAnswer, produce_once
 from conformance.clients.producer import DeliveryReport, RecordInFlight, send
@@ -16,6 +17,7 @@ from conformance.probes.replica_probe import ReplicaProbe
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.readiness import await_registered, await_unregistered
 from fault_injection.waiting import until
+from oracle.steps.produce import PRODUCE_TIMEOUT_MS
 from oracle.vocabulary import Acks, BrokerId, ProduceOutcome
 from tests.conformance.real_clusters import RELEASES, two_replicas
 
@@ -208,3 +210,10 @@ def test_a_record_given_up_before_anything_is_known_is_closed_at_once() -> None:
 def test_a_value_too_large_for_the_client_is_refused_where_it_is() -> None:
     told = delivered(send("127.0.0.1:1", "t", 0, 0, Acks.ALL, value_length=17 * 1024 * 1024))
     assert told == DeliveryReport(ProduceOutcome.REFUSED, "MESSAGE_TOO_LARGE", None)
+
+
+def test_a_client_can_wait_as_long_as_a_schedule_may_say_and_no_longer() -> None:
+    longest = PRODUCE_TIMEOUT_MS.greatest
+    send("127.0.0.1:9", "nowhere", 0, 1, Acks.ALL, longest).close()
+    with pytest.raises(KafkaException, match=r"socket\.timeout\.ms"):
+        send("127.0.0.1:9", "nowhere", 0, 1, Acks.ALL, longest + 1)
