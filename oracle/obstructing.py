@@ -171,9 +171,27 @@ def end(world: World, broker: BrokerId, *, graceful: bool) -> World:
     """
     if graceful:
         require_hearing(world, broker, "stopped")
+        _require_granted(world, broker)
     world = world.apply(BrokerDied(broker, graceful=graceful))
     is_noticed = graceful or world.timing is Timing.SESSION
     return world.apply(BrokerRemoved(broker)) if is_noticed else world
+
+
+def _require_granted(world: World, broker: BrokerId) -> None:
+    """Refuse a controlled shutdown that a KRaft controller does not grant while a registered broker hears nothing.
+
+    It waits until every active broker has read that others lead now (``BrokerHeartbeatManager.lowestActiveOffset``).
+    """
+    if world.rules.metadata is not MetadataMode.KRAFT:
+        return
+    others = (r for r in world.state.replicas if r.broker in world.state.controller.registered - {broker})
+    deaf = [r.broker for r in others if not r.alive or world.blocks_decisions(r.broker)]
+    if deaf:
+        message = (
+            f"broker {broker} would wait in its controlled shutdown for broker {deaf[0]}, which does not read the "
+            "metadata log: let what holds it go before"
+        )
+        raise ImpossibleEventError(message)
 
 
 def end_together(world: World, brokers: tuple[BrokerId, ...]) -> World:

@@ -19,6 +19,7 @@ from oracle.obstructing import silent_followers
 from oracle.points import check_points
 from oracle.predict import initial_world, predict
 from oracle.predicting.branches import Branch, Ways
+from oracle.predicting.outcome import can_be_read
 from oracle.rules import message_format
 from oracle.schedule import Schedule, TopicSettings
 from oracle.steps.brokers import Isolate, Kill, KillTogether, Pause, Rejoin, Resume, Start, Stop
@@ -191,13 +192,22 @@ class _Growing:
         proposal = self._draw.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
         self._so_far.index = len(self._steps)
         named = frozenset(replace(self._frame, steps=tuple(self._steps)).brokers)
-        steps = proposal(ProposalMoment(self._world, self._so_far, self._brokers, named, self._points, self._draw))
+        moment = ProposalMoment(
+            self._world, self._so_far, self._brokers, named, self._unsteady(), self._points, self._draw
+        )
+        steps = proposal(moment)
         if not steps or (isinstance(steps[0], Checkpoint) and not _has_news(self._steps)):
             return
         self._tally.proposed += 1
         refusal = self._take(*steps)
         if refusal is not None:
             self._tally.refused[refusal] += 1
+
+    def _unsteady(self) -> frozenset[BrokerId]:
+        """Return the brokers whose high watermark checkpoint is open: without checkpoints each start writes one."""
+        if self._frame.checkpointing is HighWatermarkCheckpoint.PROMPT:
+            return frozenset()
+        return frozenset(step.broker for step in self._steps if isinstance(step, Start))
 
     def _take(self, *steps: Step) -> str | None:
         """Take steps, all or none of them; return why they are not taken."""
@@ -238,8 +248,8 @@ class _Growing:
 
     def _is_back(self) -> bool:
         worlds = [way.world for way in self._ways.ways]
-        has_leader = all(world.state.serving_leader() is not None for world in worlds)
-        return has_leader and all(world.obstacles == Obstacles() for world in worlds) and not self._is_held()
+        is_readable = all(can_be_read(world.state, self._rules) for world in worlds)
+        return is_readable and all(world.obstacles == Obstacles() for world in worlds) and not self._is_held()
 
     def _is_held(self) -> bool:
         return any(armed.can_be_let_go for way in self._ways.ways for armed in way.world.gate.holds)

@@ -77,6 +77,7 @@ class ProposalMoment:
         so_far: which names the schedule has.
         brokers: all that it may move the partition to.
         named: those of them that the schedule names already; of the others it can say nothing.
+        unsteady: those whose high watermark checkpoint nobody can tell: they must not end by themselves.
         points: the protocol points that the release has.
         draw: the source of chance.
     """
@@ -85,6 +86,7 @@ class ProposalMoment:
     so_far: SoFar
     brokers: tuple[BrokerId, ...]
     named: frozenset[BrokerId]
+    unsteady: frozenset[BrokerId]
     points: tuple[PointName, ...]
     draw: Random
 
@@ -108,7 +110,7 @@ class ProposalMoment:
     def dispensable(self) -> list[BrokerId]:
         """Return the assigned replicas of which a silent end can be followed: under ``lag`` the leader's cannot."""
         is_lag, leader = self.world.timing is Timing.LAG, self.state.controller.leader
-        return [broker for broker in self.assigned if not (is_lag and broker == leader)]
+        return [b for b in self.assigned if not (is_lag and b == leader) and b not in self.unsteady]
 
     @property
     def down(self) -> list[BrokerId]:

@@ -64,6 +64,13 @@ def conclude(
     if leader is None:
         message = "the schedule must end with a leader, so that the topic can be read"
         raise ScheduleError(message, step=len(schedule.steps) - 1, field="steps")
+    if not can_be_read(state, rules):
+        message = (
+            f"the schedule must end with the high watermark, {leader.high_watermark}, at the start of the epoch of "
+            f"leader {leader.broker}, {leader.epoch_start_offset}, so that the topic can be read (KIP-207): bring its "
+            "followers back, or set min.insync.replicas lower"
+        )
+        raise ScheduleError(message, step=len(schedule.steps) - 1, field="steps")
     produced = {produce.label: produce for produce in state.produces}
     records = tuple(
         _record(index, produced[label], state, leader, rules, chronicle)
@@ -82,6 +89,12 @@ def conclude(
         unregistrable=eligible_leaders.unregistrable(state.controller),
         chronicle=chronicle,
     )
+
+
+def can_be_read(state: PartitionState, rules: RuleSet) -> bool:
+    """Tell whether a consumer is told where the topic ends: somebody leads, and tells its latest offset."""
+    leader = state.serving_leader()
+    return leader is not None and rules.tells_latest_offset(leader.high_watermark, leader.epoch_start_offset)
 
 
 def _logged(state: PartitionState, replica: ReplicaState) -> tuple[LoggedRecord, ...]:

@@ -10,6 +10,7 @@ from oracle.steps.brokers import Isolate, Kill, Pause, Start, Stop
 from oracle.steps.frames import AwaitHold, Close, Drop, Hold, ReleaseHold
 from oracle.steps.produce import AwaitOutcome
 from oracle.steps.step import ScheduleError, Step
+from oracle.steps.topic import Alter
 from oracle.steps.waits import AwaitIsr, AwaitLag, AwaitLeader
 from oracle.vocabulary import Acks, Expectation, Label, MetadataMode, PointName, Timing
 from tests.oracle.schedules import ONE, THREE, TWO, hold, produce, schedule
@@ -70,6 +71,16 @@ REFUSED: dict[str, tuple[tuple[Step, ...], str, str]] = {
         ),
         "name",
         "a hold has a metadata fetch of broker 2, which sends no other: let it go before",
+    ),
+    "a controlled shutdown that another broker keeps waiting": (
+        (Hold("x", PointName.CONTROLLER_FETCH_RESPONSE, broker=TWO), Stop(ONE)),
+        "broker",
+        "broker 1 would wait in its controlled shutdown for broker 2, which does not read the metadata log",
+    ),
+    "a topic whose end nobody is told": (
+        (Alter(min_insync_replicas=2), hold("x", fetch_offset=1), produce("m0", expect=Expectation.ANY), Kill(ONE)),
+        "steps",
+        r"the high watermark, 0, at the start of the epoch of leader 2, 1, so that the topic can be read \(KIP-207\)",
     ),
     "a frame at another offset": (
         (hold("x", fetch_offset=5), AwaitHold("x")),
