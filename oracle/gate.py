@@ -235,6 +235,12 @@ class ModelledGate:
         standing = (a for a in self.holds if a.caught and a.hold.broker == hold.broker)
         return hold.point in _METADATA_FETCHES and any(a.hold.point in _METADATA_FETCHES for a in standing)
 
+    def has_twin(self, hold: Hold) -> bool:
+        """Return whether another hold waits, or has its frame, at the same point of a broker's channel."""
+        return hold.broker is not None and any(
+            (a.hold.point, a.hold.broker) == (hold.point, hold.broker) for a in self.holds
+        )
+
     def with_updates_due(self, decisions: Mapping[BrokerId | None, int]) -> ModelledGate:
         """Note that brokers are sent UpdateMetadata, each behind so many decisions that it has not heard yet."""
         return self._with(

@@ -113,6 +113,11 @@ class ProposalMoment:
         return [b for b in self.assigned if not (is_lag and b == leader) and b not in self.unsteady]
 
     @property
+    def is_complete(self) -> bool:
+        """Return whether every assigned replica takes part, as changes of topics need it."""
+        return len(self.assigned) == len(self.state.assignment)
+
+    @property
     def down(self) -> list[BrokerId]:
         """Return the brokers that do not run."""
         return sorted(replica.broker for replica in self.state.replicas if not replica.alive)
@@ -333,17 +338,18 @@ def delete_records(at: ProposalMoment) -> tuple[Step, ...]:
 
 def create_topic(at: ProposalMoment) -> tuple[Step, ...]:
     """Create another topic."""
-    return (CreateTopic(f"other-{at.so_far.index}"),)
+    return (CreateTopic(f"other-{at.so_far.index}"),) if at.is_complete else ()
 
 
 def delete_topic(at: ProposalMoment) -> tuple[Step, ...]:
     """Delete another topic."""
-    return () if at.so_far.has_deleted_records else at.about_one(DeleteTopic, sorted(at.so_far.topics))
+    is_possible = at.is_complete and not at.so_far.has_deleted_records
+    return at.about_one(DeleteTopic, sorted(at.so_far.topics)) if is_possible else ()
 
 
 def add_partitions(at: ProposalMoment) -> tuple[Step, ...]:
     """Give the topic one partition more."""
-    return (AddPartitions(at.so_far.partitions + 1),)
+    return (AddPartitions(at.so_far.partitions + 1),) if at.is_complete else ()
 
 
 def await_leader(at: ProposalMoment) -> tuple[Step, ...]:

@@ -195,6 +195,12 @@ def _arm(world: World, hold: Hold) -> World:
     if world.gate.stops_metadata_fetches(hold):
         message = f"a hold has a metadata fetch of broker {hold.broker}, which sends no other: let it go before"
         raise ImpossibleEventError(message)
+    if world.gate.has_twin(hold):
+        message = (
+            f"a hold at {hold.point.value} of broker {hold.broker} stands already, and whether this one catches the "
+            "same frame or the one after it is not predicted: let that one go before"
+        )
+        raise ImpossibleEventError(message)
     return replace(world, gate=world.gate.arm(hold))
 
 
