@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from oracle.events import BrokerDied, BrokerRemoved, BrokerReturned, LagPassed, RequestLost
 from oracle.vocabulary import MetadataMode, ReplicaRole, Timing
-from oracle.world import ImpossibleEventError
+from oracle.world import ImpossibleEventError, fetches
 
 if TYPE_CHECKING:
     from oracle.vocabulary import BrokerId
@@ -86,9 +86,8 @@ def isolate(world: World, broker: BrokerId) -> World:
         ImpossibleEventError: it cannot be cut off.
     """
     _require_reached(world, broker)
-    leader = world.state.replica(broker).leader
-    if leader is not None:
-        world = _without_request(world, broker, leader)
+    _require_linked(world, broker)
+    world = _without_request(world, broker, world.state.replica(broker).leader)
     for other in world.state.replicas:
         world = _without_request(world, other.broker, broker)
     gate = world.gate.without_broker(broker)
@@ -143,7 +142,18 @@ def _require_reached(world: World, broker: BrokerId) -> None:
         raise ImpossibleEventError(f"a hold has a frame between broker {broker} and the controller: let it go before")
 
 
-def _without_request(world: World, follower: BrokerId, leader: BrokerId) -> World:
+def _require_linked(world: World, broker: BrokerId) -> None:
+    """Refuse to cut off a broker that nobody fetches from and that fetches from nobody: no frame would meet the cut."""
+    for follower in world.state.replicas:
+        link = {follower.broker, follower.leader}
+        is_stopped = world.obstacles.severs(follower.broker, follower.leader) or link & world.obstacles.paused
+        if broker in link and fetches(world.state, follower) and not is_stopped:
+            return
+    message = f"broker {broker} fetches from nobody and nobody fetches from it: there is nothing to cut"
+    raise ImpossibleEventError(message)
+
+
+def _without_request(world: World, follower: BrokerId, leader: BrokerId | None) -> World:
     fetch = world.state.replica(follower).fetch
     return world if fetch is None or fetch.leader != leader else world.apply(RequestLost(follower))
 

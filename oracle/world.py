@@ -162,7 +162,7 @@ class World:
         """Note on which cut links followers try to fetch: every one that is awake and whose leader runs."""
         obstacles = self.obstacles
         for replica in self.state.replicas if obstacles.untried else ():
-            if _fetches(self.state, replica) and replica.broker not in obstacles.paused:
+            if fetches(self.state, replica) and replica.broker not in obstacles.paused:
                 obstacles = obstacles.with_tried(replica.broker, replica.leader)
         return replace(self, obstacles=obstacles)
 
@@ -228,7 +228,7 @@ class World:
                 return world
 
 
-def _fetches(state: PartitionState, replica: ReplicaState) -> bool:
+def fetches(state: PartitionState, replica: ReplicaState) -> bool:
     """Return whether a follower fetches from a leader that runs."""
     is_follower = replica.alive and replica.role is ReplicaRole.FOLLOWER and not replica.stuck
     return is_follower and replica.leader is not None and state.replica(replica.leader).alive

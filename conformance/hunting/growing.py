@@ -196,12 +196,18 @@ class _Growing:
             self._world, self._so_far, self._brokers, named, self._unsteady(), self._points, self._draw
         )
         steps = proposal(moment)
-        if not steps or (isinstance(steps[0], Checkpoint) and not _has_news(self._steps)):
+        if not steps or self._tells_nothing(steps):
             return
         self._tally.proposed += 1
         refusal = self._take(*steps)
         if refusal is not None:
             self._tally.refused[refusal] += 1
+
+    def _tells_nothing(self, steps: Sequence[Step]) -> bool:
+        """Tell whether steps measure again what was measured, or let a silent follower leave at a moment of its own."""
+        is_repeated = isinstance(steps[0], Checkpoint) and not _has_news(self._steps)
+        would_leave = set(self._silent()).intersection(self._world.state.controller.isr)
+        return is_repeated or (bool(would_leave) and any(step.labels() for step in steps))
 
     def _unsteady(self) -> frozenset[BrokerId]:
         """Return the brokers whose high watermark checkpoint is open: without checkpoints each start writes one."""
@@ -224,16 +230,20 @@ class _Growing:
         so_far = deepcopy(self._so_far)
         so_far.index = len(self._steps)
         step.check(so_far)
-        silent = silent_followers(self._world)
+        silent = self._silent()
         check_points(replace(self._frame, steps=(step,)), self._release)
         ways = self._ways.after(so_far.index, step)
         if len(ways.ways) > WAYS_MAX:
             raise _DroppedError("too many outcomes are open")
         self._so_far, self._ways = so_far, ways
         self._steps.append(step)
-        now = silent_followers(self._world)
-        if self._frame.timing is Timing.LAG and not isinstance(step, AwaitLag) and set(now) - set(silent):
+        now = self._silent()
+        if not isinstance(step, AwaitLag) and set(now) - set(silent) and self._world.state.serving_leader():
             self._take_one(AwaitLag(now))  # before the leader notices by itself
+
+    def _silent(self) -> tuple[BrokerId, ...]:
+        """Return the followers that the leader may find lagging at any moment; none where nothing lags."""
+        return silent_followers(self._world) if self._frame.timing is Timing.LAG else ()
 
     def _bring_back(self) -> None:
         """Take back what stands in the way of reading the topic.

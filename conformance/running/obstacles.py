@@ -132,8 +132,8 @@ class RaisedObstacles:
         way = LinkDirection(follower, leader, "replication", opened_by="sender")
         return network.ImpairedNetwork("cut", self._gate, impairments.LinkCut((way,), "reset"))
 
-    def _isolation(self, broker: BrokerId) -> network.ImpairedTogether:
-        """Return the fault that cuts a broker off.
+    def _isolation(self, broker: BrokerId) -> tuple[network.ImpairedNetwork, ...]:
+        """Return the faults that cut a broker off.
 
         Its connections to a KRaft controller stay, and nothing passes: from 3.9 on a broker that has to connect anew
         goes to the address that the controller has told it, past the gate (KIP-853).
@@ -141,10 +141,9 @@ class RaisedObstacles:
         reset = impairments.LinkCut(around(broker, "replication"), "reset")
         links = network.ImpairedNetwork("isolate", self._gate, reset)
         if self._cluster.zookeeper_address is not None:
-            return network.ImpairedTogether("isolate", (links,))
+            return (links,)
         silent = impairments.LinkCut(around(broker, "controller"), "blackhole")
-        parts = (links, network.ImpairedNetwork("isolate", self._gate, silent))
-        return network.ImpairedTogether("isolate", parts)
+        return links, network.ImpairedNetwork("isolate", self._gate, silent)
 
     def _heal(self, fault: Fault) -> None:
         """Take a fault back.
@@ -177,7 +176,8 @@ class RaisedObstacles:
 
     def _isolate(self, broker: BrokerId) -> None:
         self._silent_since[broker] = time.monotonic()
-        self._faults.inject(self._isolation(broker))
+        for fault in self._isolation(broker):
+            self._faults.inject(fault)
         self.isolated |= {broker}
         self._holding.discharge(broker)
         self._recorder.mark(
@@ -187,7 +187,8 @@ class RaisedObstacles:
             self._await_reaction(broker)
 
     def _rejoin(self, broker: BrokerId) -> None:
-        self._heal(self._isolation(broker))
+        for fault in self._isolation(broker):
+            self._heal(fault)
         self.isolated -= {broker}
         self._silent_since.pop(broker, None)
         self._recorder.mark(Event.BROKER_REJOINED, broker, f"the links of broker {broker} work again")

@@ -113,50 +113,6 @@ class ImpairedNetwork:
         return f"nothing came that way; {self.gate.network.count(*self.impairment.ways)} connections have it"
 
 
-@dataclass(frozen=True, slots=True)
-class ImpairedTogether:
-    """Impairments that are one fault: it has fired once one of them met traffic; the others may lie on idle ways.
-
-    Attributes:
-        name: the word for it.
-        parts: at least one.
-    """
-
-    name: str
-    parts: tuple[ImpairedNetwork, ...]
-
-    def available(self, cluster: Cluster) -> Availability:
-        """Return whether all can be imposed, and the first obstacle if not."""
-        return next((found for part in self.parts if not (found := part.available(cluster))), AVAILABLE)
-
-    def inject(self, cluster: Cluster) -> str:
-        """Impose all of them and return in words what is imposed.
-
-        Raises:
-            FaultError: one cannot be imposed; none is.
-        """
-        _require(self.available(cluster))
-        return "; ".join(part.inject(cluster) for part in self.parts)
-
-    def heal(self, cluster: Cluster) -> str | None:
-        """Lift all that are imposed and return in words what they did; None if none is."""
-        healed = [text for part in self.parts if (text := part.heal(cluster)) is not None]
-        return "; ".join(healed) or None
-
-    def fired(self) -> FiredFrame | None:
-        """Return what was met first on any of the ways; None while nothing was."""
-        met = [frame for part in self.parts if (frame := part.fired()) is not None]
-        return min(met, key=lambda frame: frame.at_ns, default=None)
-
-    def awaited(self) -> str:
-        """Say in words which traffic is awaited."""
-        return " or ".join(part.awaited() for part in self.parts)
-
-    def came_instead(self) -> str:
-        """Say in words what there was on these ways."""
-        return "; ".join(part.came_instead() for part in self.parts)
-
-
 def cut(
     gate: GateProxy,
     sender: int | None,

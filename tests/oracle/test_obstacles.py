@@ -152,13 +152,6 @@ def test_under_lag_nobody_notices_who_was_killed_together() -> None:
     assert prediction.checkpoints[0].isr == ALL
 
 
-def test_a_broker_that_follows_nobody_can_be_isolated() -> None:
-    steps = (Kill(TWO), Kill(ONE), Start(TWO), Isolate(TWO), Checkpoint("alone"), Rejoin(TWO), Start(ONE))
-    prediction = predict(schedule(*steps), KRAFT)
-    assert prediction.checkpoints[0].leader is None
-    assert prediction.moments[-1].isr == (ONE, TWO)
-
-
 def test_the_chronicle_tells_what_stood_in_the_way() -> None:
     steps = (CutLink(TWO, ONE), Heal(TWO, ONE), Pause(TWO), Resume(TWO), Isolate(THREE), Rejoin(THREE))
     prediction = predict(schedule(produce("m0"), *steps, replicas=ALL), KRAFT)

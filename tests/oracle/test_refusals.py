@@ -60,7 +60,7 @@ REFUSED: dict[str, tuple[tuple[Step, ...], str, str]] = {
         "ends with no error that the model names, not OOPS",
     ),
     "a record that a broker may take which leads no more": (
-        (Pause(TWO), Isolate(ONE), produce("m0", expect=Expectation.ANY)),
+        (Isolate(ONE), Pause(TWO), produce("m0", expect=Expectation.ANY)),
         "leader",
         r"nobody is elected, and broker 1 still believes that it leads: .*; name it \(leader: 1\)",
     ),
@@ -81,6 +81,11 @@ REFUSED: dict[str, tuple[tuple[Step, ...], str, str]] = {
         (Alter(min_insync_replicas=2), hold("x", fetch_offset=1), produce("m0", expect=Expectation.ANY), Kill(ONE)),
         "steps",
         r"the high watermark, 0, at the start of the epoch of leader 2, 1, so that the topic can be read \(KIP-207\)",
+    ),
+    "a cut that nothing would meet": (
+        (Kill(TWO), Isolate(ONE)),
+        "broker",
+        "broker 1 fetches from nobody and nobody fetches from it: there is nothing to cut",
     ),
     "two holds for one frame of a channel": (
         (

@@ -11,7 +11,7 @@ from fault_injection.cluster.readiness import await_registered, brokers_known_to
 from fault_injection.cluster.relay import CLIENTS, ZOOKEEPER
 from fault_injection.faults.account import FaultAccount, FaultAccountError
 from fault_injection.faults.fault import FaultError
-from fault_injection.faults.network import ImpairedTogether, cut, delay, isolate
+from fault_injection.faults.network import cut, delay, isolate
 from fault_injection.releases import MetadataMode
 from fault_injection.waiting import until
 from fault_injection.wire.proxy import GateProxy
@@ -97,28 +97,6 @@ def test_a_cut_that_nothing_meets_is_an_error_of_the_tester(cluster: Cluster, ga
     nothing = r"cut never fired: it awaited traffic on clients→2; nothing came that way; 0 connections have it"
     with pytest.raises(FaultAccountError, match=nothing), FaultAccount(cluster) as account:
         account.inject(cut(gate, CLIENTS, 2))
-    assert gate.network.imposed() == {}
-
-
-def test_impairments_that_are_one_fault_fire_with_the_first_that_is_met(cluster: Cluster, gate: GateProxy) -> None:
-    idle, met = cut(gate, CLIENTS, 2), cut(gate, 1, CONTROLLER)
-    together = ImpairedTogether("isolate", (idle, met))
-    with FaultAccount(cluster) as account:
-        account.inject(together)
-        assert len(gate.network.imposed()) == 2
-        until(together.fired, deadline_s=DEADLINE_S, what="the controller's connection is met")
-        assert together.fired() == met.fired()
-        assert idle.fired() is None
-    assert gate.network.imposed() == {}
-
-
-def test_impairments_that_are_one_fault_and_meet_nothing_are_an_error_of_the_tester(
-    cluster: Cluster, gate: GateProxy
-) -> None:
-    together = ImpairedTogether("isolate", (cut(gate, CLIENTS, 2), cut(gate, CLIENTS, 1)))
-    nothing = r"isolate never fired: it awaited traffic on clients→2 or traffic on clients→1; nothing came that way"
-    with pytest.raises(FaultAccountError, match=nothing), FaultAccount(cluster) as account:
-        account.inject(together)
     assert gate.network.imposed() == {}
 
 
