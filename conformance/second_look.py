@@ -1,7 +1,7 @@
 """Was it what the cluster had seen before? A finding on a used cluster is tried again on fresh ones.
 
-First alone. If it vanishes, after the runs that came before it, in their order. The verdict says which of the three
-reproduced it; the runs that were made for that lie in ``again/`` of the run's directory.
+First alone, in a hunt several times. If it vanishes, after the runs that came before it, in their order. The verdict
+says which of the three reproduced it; the runs that were made for that lie in ``again/`` of the run's directory.
 """
 
 from __future__ import annotations
@@ -21,17 +21,23 @@ if TYPE_CHECKING:
 
 SECOND_LOOKS_MAX = 3
 """How many findings are tried again in one call of the tester."""
+REPRODUCED = "reproduced alone on a fresh cluster"
+NOT_REPRODUCED = f"not {REPRODUCED}"
 
 
 class SecondLook:
     """Runs the entries of one call, and looks again at findings on clusters that other runs had used.
 
     Args:
-        left: how many findings may still be tried again.
+        left: how many findings may still be tried again; None for all of them.
+        tries: how often each is tried alone.
+        is_thorough: whether a finding on a fresh cluster is tried again, too.
     """
 
-    def __init__(self, left: int = SECOND_LOOKS_MAX) -> None:
+    def __init__(self, left: int | None = SECOND_LOOKS_MAX, tries: int = 1, *, is_thorough: bool = False) -> None:
         self._left = left
+        self._tries = tries
+        self._is_thorough = is_thorough
         self._entries: dict[str, Entry] = {}
 
     def run(self, pipeline: Pipeline, entry: Entry) -> Finished:
@@ -39,9 +45,10 @@ class SecondLook:
         finished = pipeline.run(entry)
         self._entries[finished.run.path.name] = entry
         before = read_run(finished.run).cluster_runs or ()
-        if not _is_finding(finished.verdict) or not before or self._left == 0:
+        if not _is_finding(finished.verdict) or not (before or self._is_thorough) or self._left == 0:
             return finished
-        self._left -= 1
+        if self._left is not None:
+            self._left -= 1
         again = replace(pipeline, runs=finished.run.path / "again")
         update_run(finished.run, second_look=self._tried_again(again, entry, before))
         pipeline.cluster_pool.discard_cluster()  # runs that are nobody's predecessors have used it
@@ -49,20 +56,29 @@ class SecondLook:
 
     def _tried_again(self, pipeline: Pipeline, entry: Entry, before: Sequence[str]) -> TriedAgain:
         """Try a finding again; return what run.json says of that."""
-        pipeline.progress(f"{entry.name}: a finding on a used cluster, tried again alone on a fresh one")
-        alone = _on_fresh_cluster(pipeline, [entry]).verdict
-        told = TriedAgain(tuple(before), alone.conformance.value, "reproduced alone on a fresh cluster")
-        if _is_finding(alone):
+        told = self._tried_alone(pipeline, entry, before)
+        if told.came_back or not before:
             return told
         pipeline.progress(f"{entry.name}: tried again after the {len(before)} runs that came before it")
         last = _on_fresh_cluster(pipeline, [*(self._entries[name] for name in before if name in self._entries), entry])
         after, repeated = last.verdict, read_run(last.run).cluster_runs or ()
         runs = f"after the runs that came before it on its cluster ({', '.join(before)})"
-        vanished = f"not reproduced alone on a fresh cluster ({alone.conformance.value})"
+        vanished = f"{NOT_REPRODUCED} ({told.alone})"
         if len(repeated) < len(before):
             return replace(told, text=f"{vanished}; the runs before it could not be repeated on one cluster")
         seen = "reproduced" if _is_finding(after) else f"nor ({after.conformance.value})"
         return replace(told, after_predecessors=after.conformance.value, text=f"{vanished}, {seen} {runs}")
+
+    def _tried_alone(self, pipeline: Pipeline, entry: Entry, before: Sequence[str]) -> TriedAgain:
+        """Try a finding on fresh clusters, as often as each is tried; tell how often it came back."""
+        where = "a used cluster, tried again alone on a fresh one" if before else "a fresh cluster, tried again"
+        pipeline.progress(f"{entry.name}: a finding on {where}")
+        verdicts = [_on_fresh_cluster(pipeline, [entry]).verdict for _ in range(self._tries)]
+        found = [verdict for verdict in verdicts if _is_finding(verdict)]
+        alone = (found or verdicts)[-1].conformance.value
+        often = "" if self._tries == 1 else f", {len(found)} of {self._tries} times"
+        text = f"{REPRODUCED}{often}" if found else f"{NOT_REPRODUCED} ({alone}){often}"
+        return TriedAgain(tuple(before), alone, text, tries=self._tries, came_back=len(found))
 
 
 def _is_finding(verdict: Verdict) -> bool:

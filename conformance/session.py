@@ -126,6 +126,7 @@ def session_on(
     progress: Progress,
     words: str,
     shared_brokers: frozenset[int] = frozenset(),
+    looks: SecondLook | None = None,
 ) -> Iterator[Session]:
     """Open a session on a line, and end all that it started when it is left.
 
@@ -136,6 +137,7 @@ def session_on(
         progress: tells people what is going on.
         words: the beginning of the sentence that says where brokers run, and why there.
         shared_brokers: brokers that every schedule's cluster has, as ``ClusterPool`` has it.
+        looks: what tries findings again; None for a few second looks at findings on used clusters.
 
     Raises:
         UsageError: the jars, the backend or Spark cannot be had.
@@ -152,7 +154,7 @@ def session_on(
         if not is_local(options.spark_master):
             await_spark(progress, spark, options.spark_master)
         cluster_pool.shared_brokers = shared_brokers
-        yield Session(cluster_pool, spark, seed, progress, SecondLook(), accepted_in(options.accept))
+        yield Session(cluster_pool, spark, seed, progress, looks or SecondLook(), accepted_in(options.accept))
 
 
 def new_seed() -> int:

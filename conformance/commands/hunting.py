@@ -17,7 +17,9 @@ from conformance.hunting.growing import BLOCK, Grown, GrowthCount, NothingGrownE
 from conformance.hunting.journal import HuntedSchedule, Journal, counted
 from conformance.judgement.verdicts import exit_code
 from conformance.line import NEWEST
+from conformance.record.run import read_run
 from conformance.run_options import RunOptions, add_run_options, check_options, run_options
+from conformance.second_look import SecondLook
 from conformance.session import new_seed, session_on, verdict_words
 from fault_injection.releases import UsageError
 from reports import write_report
@@ -32,9 +34,9 @@ if TYPE_CHECKING:
     from conformance.session import Session
 
 DESCRIPTION = """Grows schedules step by step from what the model predicts, runs each on real brokers, and holds every
-number and record against the prediction. A difference is tried again on a fresh cluster, and written as a schedule of
-its own with the command that runs it. One seed gives the same schedules on any machine; a hunt goes on where it
-stopped."""
+number and record against the prediction. A difference is tried again three times on a fresh cluster (one that comes
+back now and then is inconclusive), and written as a schedule of its own with the command that runs it. One seed gives
+the same schedules on any machine; a hunt goes on where it stopped."""
 EPILOG = """examples:
   kafka-conformance hunt --time 20m                       the newest release
   kafka-conformance hunt --kafka 2.8.2,4.4.0 --schedules 50 --hunt-seed nightly-7
@@ -46,6 +48,8 @@ exit codes: 0 everything conforms, 1 something deviates, 2 usage, 3 inconclusive
 SCHEDULES_MAX = 100_000
 _DURATION = re.compile(r"(\d{1,6})([smh])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
+TRIES = 3
+"""So often a difference is tried again."""
 REPORTED_MAX = 20
 """So many runs a report shows at most: the findings, then the latest of the others."""
 
@@ -127,7 +131,7 @@ def hunt(console: Console, asked: HuntRequest) -> int:
     finally:
         if not asked.is_dry:
             _summarise(console, asked, seed, done, tally)
-    return exit_code((one.conformance, None) for one in done)
+    return exit_code((one.counted, None) for one in done)
 
 
 def _seed(journal: Journal, asked: HuntRequest) -> str:
@@ -183,7 +187,8 @@ def _hunt_on(console: Console, hunting: _Hunt, done: list[HuntedSchedule]) -> No
         return
     words = f"Kafka {line.text}, schedules of seed {hunting.seed}."
     seed = asked.options.seed if asked.options.seed is not None else new_seed()
-    with session_on(line, asked.options, seed, console.progress, words) as session:
+    looks = SecondLook(None, TRIES, is_thorough=True)
+    with session_on(line, asked.options, seed, console.progress, words, looks=looks) as session:
         for block in hunting.blocks():
             brokers = [broker for one in block for broker in brokers_for(one.schedule)]
             session.cluster_pool.shared_brokers = frozenset(brokers)
@@ -199,7 +204,7 @@ def _run(console: Console, hunting: _Hunt, session: Session, grown: Grown) -> Hu
     entry = Scenario(schedule.id, schedule, f"schedule {grown.number} of a hunt with seed {hunting.seed}")
     began = time.monotonic()
     finished = session.run(entry, hunting.asked.directory / "runs")
-    verdict = finished.verdict
+    verdict, again = finished.verdict, read_run(finished.run).second_look
     hunted = HuntedSchedule(
         hunting.line.text,
         hunting.seed,
@@ -210,6 +215,8 @@ def _run(console: Console, hunting: _Hunt, session: Session, grown: Grown) -> Hu
         tuple(step.word for step in schedule.steps),
         round(time.monotonic() - began, 1),
         finished.run.path.name,
+        tries=again.tries if again else 0,
+        came_back=again.came_back or 0 if again else 0,
     )
     if hunted.is_finding:
         path = hunting.journal.write_finding(hunting.line.text, schedule, verdict.reason)
@@ -221,7 +228,7 @@ def _run(console: Console, hunting: _Hunt, session: Session, grown: Grown) -> Hu
 
 def _words(hunted: HuntedSchedule) -> str:
     reason = f": {hunted.reason}; {hunted.finding}" if hunted.is_finding else ""
-    return f"{verdict_words(hunted.conformance.value, hunted.promise, hunted.seconds)}{reason}"
+    return f"{verdict_words(hunted.counted.value, hunted.promise, hunted.seconds)}{reason}"
 
 
 def _summarise(

@@ -45,6 +45,8 @@ class HuntedSchedule:
         seconds: how long it took, with what it took to try it again.
         run: the name of its run directory.
         finding: the file that it was written to; None if it conforms.
+        tries: how often a difference was tried again, each time on a fresh cluster.
+        came_back: how often it was there again.
     """
 
     line: str
@@ -57,6 +59,14 @@ class HuntedSchedule:
     seconds: float
     run: str
     finding: str | None = None
+    tries: int = 0
+    came_back: int = 0
+
+    @property
+    def counted(self) -> Conformance:
+        """What it counts as: a difference that does not come back each time tells nothing for certain."""
+        is_unsteady = self.conformance is Conformance.DEVIATES and self.came_back < self.tries
+        return Conformance.INCONCLUSIVE if is_unsteady else self.conformance
 
     @property
     def is_finding(self) -> bool:
@@ -131,4 +141,4 @@ class Journal:
 
 def counted(hunted: Iterable[HuntedSchedule]) -> dict[str, int]:
     """Return how many schedules had which verdict."""
-    return dict(Counter(one.conformance.value for one in hunted))
+    return dict(Counter(one.counted.value for one in hunted))

@@ -100,12 +100,16 @@ class TriedAgain:
         alone: the verdict of the run that was tried alone.
         after_predecessors: the verdict of the run that was tried after them; None if it was not.
         text: what that means, in words.
+        tries: how often it was tried alone.
+        came_back: in how many of these runs there was a finding again.
     """
 
     before: tuple[str, ...]
     alone: str
     text: str
     after_predecessors: str | None = None
+    tries: int = 1
+    came_back: int | None = None
 
 
 def record_id_base_of(seed: int) -> int:

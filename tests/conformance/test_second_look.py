@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from conformance.interruption import AwaitedStateMissingError, InconclusiveError
+from conformance.record.run import read_run
 from conformance.record.verdict import Conformance
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
 from conformance.second_look import SecondLook
@@ -103,6 +104,27 @@ def test_predecessors_that_do_not_leave_their_cluster_to_the_next_are_said_not_t
     finished = looked_at(pipeline, FINDING, NO_FINDING, NO_FINDING, FINDING, is_kept=False)
 
     assert finished.verdict.reason.endswith("; the runs before it could not be repeated on one cluster")
+
+
+@pytest.mark.parametrize(
+    ("failures", "told", "came_back"),
+    [
+        ((FINDING, FINDING, FINDING), "reproduced alone on a fresh cluster, 3 of 3 times", 3),
+        ((NO_FINDING, FINDING, NO_FINDING), "reproduced alone on a fresh cluster, 1 of 3 times", 1),
+        (3 * (NO_FINDING,), "not reproduced alone on a fresh cluster (INCONCLUSIVE), 0 of 3 times", 0),
+    ],
+)
+def test_a_thorough_look_tries_a_finding_on_a_fresh_cluster_several_times(
+    pipeline: Pipeline, failures: tuple[Exception, ...], told: str, came_back: int
+) -> None:
+    look = SecondLook(None, 3, is_thorough=True)
+    finished = looked_at(pipeline, FINDING, *failures, look=look, is_used=False)
+
+    assert finished.verdict.reason == f"broker 2 never led; {told}"
+    assert again(finished) == 3
+    seen = read_run(finished.run).second_look
+    assert seen is not None
+    assert (seen.tries, seen.came_back) == (3, came_back)
 
 
 def test_the_runs_of_a_second_look_are_nobody_s_predecessors(pipeline: Pipeline) -> None:

@@ -21,6 +21,17 @@ ONE = HuntedSchedule("4.4.0/kraft", "7", 0, Conformance.CONFORMS, "KEPT", "all",
 DEVIATING = replace(ONE, number=1, conformance=Conformance.DEVIATES, finding="findings/x.yaml")
 
 
+def test_a_difference_that_does_not_come_back_each_time_is_inconclusive() -> None:
+    tried = [replace(DEVIATING, tries=3, came_back=times) for times in (0, 1, 3)]
+    assert [one.counted.value for one in (DEVIATING, *tried)] == [
+        "DEVIATES",
+        "INCONCLUSIVE",
+        "INCONCLUSIVE",
+        "DEVIATES",
+    ]
+    assert counted([*tried, ONE]) == {"INCONCLUSIVE": 2, "DEVIATES": 1, "CONFORMS": 1}
+
+
 def test_what_is_noted_is_read_again(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     assert journal.read() == ()
