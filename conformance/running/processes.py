@@ -126,8 +126,11 @@ class Processes:
     def _end(
         self, ending: fault.StopProcess | fault.KillProcess | Together, *brokers: BrokerId, event: Event, how: str
     ) -> None:
-        self.gone_since |= dict.fromkeys(brokers, time.monotonic())
+        since = time.monotonic()
         self._faults.inject(ending)
+        if isinstance(ending, fault.StopProcess):
+            since = time.monotonic()  # its controlled shutdown took it from the ISR, however long it then took to end
+        self.gone_since |= dict.fromkeys(brokers, since)
         for broker in brokers:
             self._recorder.mark(event, broker, f"broker {broker} {how}")
             self._holding.discharge(broker)
