@@ -60,17 +60,7 @@ def conclude(
     Raises:
         ScheduleError: if the partition cannot be read at the end.
     """
-    leader = state.serving_leader()
-    if leader is None:
-        message = "the schedule must end with a leader, so that the topic can be read"
-        raise ScheduleError(message, step=len(schedule.steps) - 1, field="steps")
-    if not can_be_read(state, rules):
-        message = (
-            f"the schedule must end with the high watermark, {leader.high_watermark}, at the start of the epoch of "
-            f"leader {leader.broker}, {leader.epoch_start_offset}, so that the topic can be read (KIP-207): bring its "
-            "followers back, or set min.insync.replicas lower"
-        )
-        raise ScheduleError(message, step=len(schedule.steps) - 1, field="steps")
+    leader = _readable_leader(schedule, rules, state)
     produced = {produce.label: produce for produce in state.produces}
     records = tuple(
         _record(index, produced[label], state, leader, rules, chronicle)
@@ -89,6 +79,26 @@ def conclude(
         unregistrable=eligible_leaders.unregistrable(state.controller),
         chronicle=chronicle,
     )
+
+
+def _readable_leader(schedule: Schedule, rules: RuleSet, state: PartitionState) -> ReplicaState:
+    """Return who leads at the end and tells where the topic ends.
+
+    Raises:
+        ScheduleError: nobody does.
+    """
+    leader = state.serving_leader()
+    if leader is None:
+        message = "the schedule must end with a leader, so that the topic can be read"
+    elif not can_be_read(state, rules):
+        message = (
+            f"the schedule must end with the high watermark, {leader.high_watermark}, at the start of the epoch of "
+            f"leader {leader.broker}, {leader.epoch_start_offset}, so that the topic can be read (KIP-207): bring its "
+            "followers back, or set min.insync.replicas lower"
+        )
+    else:
+        return leader
+    raise ScheduleError(message, step=len(schedule.steps) - 1, field="steps")
 
 
 def can_be_read(state: PartitionState, rules: RuleSet) -> bool:
