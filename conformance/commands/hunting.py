@@ -39,7 +39,7 @@ back now and then is inconclusive), and written as a schedule of its own with th
 the same schedules on any machine; a hunt goes on where it stopped."""
 EPILOG = """examples:
   kafka-conformance hunt --time 20m                       the newest release
-  kafka-conformance hunt --kafka 2.8.2,4.4.0 --schedules 50 --hunt-seed nightly-7
+  kafka-conformance hunt --kafka 2.8.2,4.4.0 --schedules 50 --seed 7
   kafka-conformance hunt --kafka 3.9/zookeeper --grow-only --schedules 3      only write the schedules
 
 exit codes: 0 everything conforms, 1 something deviates, 2 usage, 3 inconclusive, 4 harness error,
@@ -62,7 +62,6 @@ def add_hunt(parser: Parser) -> None:
     )
     parser.add_argument("--schedules", type=whole_number(1, SCHEDULES_MAX), metavar="N", help="so many on each release")
     parser.add_argument("--time", type=duration, metavar="T", help="for so long on each release: 90s, 20m or 1h")
-    parser.add_argument("--hunt-seed", metavar="S", help="what the schedules are drawn from (default: the last one's)")
     parser.add_argument("--grow-only", action="store_true", help="write the schedules to RUNS-DIR, and run none")
     parser.add_argument("--runs-dir", type=Path, default=Path("hunts"), help="where it all goes (default: hunts)")
     add_run_options(parser.add_argument)
@@ -86,7 +85,6 @@ def _asked(parsed: argparse.Namespace) -> HuntRequest:
         parsed.runs_dir,
         parsed.schedules,
         parsed.time,
-        parsed.hunt_seed,
         options,
         is_dry=parsed.grow_only,
     )
@@ -101,7 +99,8 @@ class HuntRequest:
         directory: where runs, findings, journal and report go.
         schedules: how many on each release; None for as many as there is time.
         seconds: how long on each release; None for no limit.
-        seed: of the schedules; None goes on with the last one, or takes a new one.
+        options: how they are run; their seed is that of the schedules, too: None goes on with the last one, or takes
+            a new one.
         is_dry: grow and write them, and run none.
     """
 
@@ -109,7 +108,6 @@ class HuntRequest:
     directory: Path
     schedules: int | None = None
     seconds: float | None = None
-    seed: str | None = None
     options: RunOptions = field(default_factory=RunOptions)
     is_dry: bool = False
 
@@ -134,16 +132,16 @@ def hunt(console: Console, asked: HuntRequest) -> int:
     return exit_code((one.counted, None) for one in done)
 
 
-def _seed(journal: Journal, asked: HuntRequest) -> str:
+def _seed(journal: Journal, asked: HuntRequest) -> int:
     """Return the seed that was asked for, that of the last schedule, or a new one.
 
     Raises:
         JournalError: the journal cannot be read.
     """
     before = journal.read()
-    if asked.seed is not None:
-        return asked.seed
-    return before[-1].seed if before else str(new_seed())
+    if asked.options.seed is not None:
+        return asked.options.seed
+    return before[-1].seed if before else new_seed()
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +151,7 @@ class _Hunt:
     asked: HuntRequest
     journal: Journal
     line: Line
-    seed: str
+    seed: int
     tally: GrowthCount
     began: float = field(default_factory=time.monotonic)
 
@@ -169,7 +167,7 @@ class _Hunt:
 
     def _grown(self, number: int) -> Grown | None:
         try:
-            return grow(self.line.rules, self.seed, number, self.tally)
+            return grow(self.line.rules, str(self.seed), number, self.tally)
         except NothingGrownError:
             return None
 
@@ -186,9 +184,8 @@ def _hunt_on(console: Console, hunting: _Hunt, done: list[HuntedSchedule]) -> No
             console.answer(str(hunting.journal.write_finding(line.text, grown.schedule, "grown, and not run")))
         return
     words = f"Kafka {line.text}, schedules of seed {hunting.seed}."
-    seed = asked.options.seed if asked.options.seed is not None else new_seed()
     looks = SecondLook(None, TRIES, is_thorough=True)
-    with session_on(line, asked.options, seed, console.progress, words, looks=looks) as session:
+    with session_on(line, asked.options, hunting.seed, console.progress, words, looks=looks) as session:
         for block in hunting.blocks():
             brokers = [broker for one in block for broker in brokers_for(one.schedule)]
             session.cluster_pool.shared_brokers = frozenset(brokers)
@@ -232,7 +229,7 @@ def _words(hunted: HuntedSchedule) -> str:
 
 
 def _summarise(
-    console: Console, asked: HuntRequest, seed: str, done: Sequence[HuntedSchedule], tally: GrowthCount
+    console: Console, asked: HuntRequest, seed: int, done: Sequence[HuntedSchedule], tally: GrowthCount
 ) -> None:
     """Write the report, and say what came of the hunt."""
     findings = [one for one in done if one.is_finding]

@@ -50,7 +50,7 @@ class HuntedSchedule:
     """
 
     line: str
-    seed: str
+    seed: int
     number: int
     conformance: Conformance
     promise: str | None
@@ -103,7 +103,7 @@ class Journal:
             message = f"{self.path}, line {number}: {error}; move the file away to begin anew"
             raise JournalError(message) from error
 
-    def next_number(self, line: str, seed: str) -> int:
+    def next_number(self, line: str, seed: int) -> int:
         """Return the number of the first schedule of a line and seed that has no verdict.
 
         Raises:

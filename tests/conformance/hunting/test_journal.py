@@ -17,7 +17,7 @@ from oracle.vocabulary import MetadataMode
 if TYPE_CHECKING:
     from pathlib import Path
 
-ONE = HuntedSchedule("4.4.0/kraft", "7", 0, Conformance.CONFORMS, "KEPT", "all", ("produce",), 1.5, "run-0")
+ONE = HuntedSchedule("4.4.0/kraft", 7, 0, Conformance.CONFORMS, "KEPT", "all", ("produce",), 1.5, "run-0")
 DEVIATING = replace(ONE, number=1, conformance=Conformance.DEVIATES, finding="findings/x.yaml")
 
 
@@ -43,9 +43,9 @@ def test_what_is_noted_is_read_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "seed", "number"), [("4.4.0/kraft", "7", 2), ("4.4.0/kraft", "8", 0), ("2.8.2/zookeeper", "7", 0)]
+    ("line", "seed", "number"), [("4.4.0/kraft", 7, 2), ("4.4.0/kraft", 8, 0), ("2.8.2/zookeeper", 7, 0)]
 )
-def test_a_line_and_seed_go_on_where_they_stopped(tmp_path: Path, line: str, seed: str, number: int) -> None:
+def test_a_line_and_seed_go_on_where_they_stopped(tmp_path: Path, line: str, seed: int, number: int) -> None:
     journal = Journal(tmp_path)
     journal.note(ONE)
     journal.note(DEVIATING)

@@ -1,0 +1,47 @@
+"""What does ``hunt`` answer before it starts anything, and what does it refuse?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.cli import main
+from conformance.schedules.schedule_file import read_schedule
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_schedules_are_only_written_if_that_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["hunt", "--kafka", "2.8.2", "--grow-only", "--schedules", "2", "--seed", "5", "--runs-dir", str(tmp_path)]
+    assert main(asked) == 0
+    written = [tmp_path / "findings" / f"2.8.2-zookeeper-5-{number}.yaml" for number in (0, 1)]
+    assert capsys.readouterr().out.split() == list(map(str, written))
+    assert [read_schedule(path).schedule.id for path in written] == ["hunt/5-0", "hunt/5-1"]
+
+
+def refused(*arguments: str) -> bool:
+    """Return whether the command line is refused, by the parser or by the command."""
+    try:
+        return main(["hunt", *arguments]) == 2
+    except SystemExit as ended:
+        return ended.code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((), "say how long: --schedules N or --time T"),
+        (("--time", "20"), "'20' is no time such as 90s, 20m or 1h"),
+        (("--schedules", "0"), "--schedules"),
+        (("--schedules", "1", "--kafka", "9.9.9"), "9.9.9"),
+        (("--schedules", "1", "--seed", "x"), "--seed"),
+    ],
+)
+def test_what_cannot_be_hunted_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], told: str
+) -> None:
+    assert refused(*arguments, "--runs-dir", str(tmp_path / "hunts"))
+    assert told in capsys.readouterr().err
+    assert not (tmp_path / "hunts" / "hunt.ndjson").exists()
