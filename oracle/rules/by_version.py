@@ -7,6 +7,7 @@ Sources: the module of each rule; Kafka's own source at the release tags.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from oracle.rules import (
@@ -26,6 +27,8 @@ from oracle.rules import (
     unclean_election,
 )
 from oracle.rules.release import (
+    WITH,
+    WITHOUT,
     RuleKey,
     before,
     between,
@@ -34,7 +37,9 @@ from oracle.rules.release import (
     in_kraft_mode,
     in_zookeeper_mode,
     parse_version,
+    plain_version,
     since,
+    swapped_rules,
     unless,
     with_elr,
     within,
@@ -315,15 +320,21 @@ TABLE: tuple[RuleRow, ...] = (
 
 
 def rules_for(version: str, metadata: MetadataMode, *, eligible_leader_replicas: bool | None = None) -> RuleSet:
-    """Return the rules of one release; ``eligible_leader_replicas`` overrides the release's default.
+    """Return the rules of one release, with those swapped that its name swaps (``release``).
+
+    Args:
+        version: such as 2.0.0, or ``2.0.0+join-isr-at-epoch-start``.
+        metadata: who keeps the metadata.
+        eligible_leader_replicas: overrides the release's default.
 
     Raises:
-        ValueError: if the release has no such metadata mode.
+        ValueError: if the release has no such metadata mode, or a rule cannot be swapped.
     """
     _check_mode(version, metadata)
     release = _release(parse_version(version), metadata, eligible_leader_replicas)
     rules = replace(BASE, version=version, metadata=metadata)
-    rows = [row for row in TABLE if row.applies(release)]
+    swapped = _swapped(version, release)
+    rows = [row for row in TABLE if row.applies(release) != (row.rule.name in swapped)]
     for row in rows:
         rules = row.change(rules)
     return replace(rules, rules=tuple(row.rule for row in rows))
@@ -333,6 +344,48 @@ def _release(numbers: Version, metadata: MetadataMode, elr: bool | None) -> Rule
     """Return the release as its cluster runs it, with the feature that it has by default or is formatted with."""
     plain = RuleKey(numbers, metadata, has_elr=False)
     return replace(plain, has_elr=has_feature(plain) and (has_feature_by_default(plain) if elr is None else elr))
+
+
+def _swapped(version: str, release: RuleKey) -> frozenset[str]:
+    """Return the names of the rules that are swapped; every rule has one row.
+
+    Raises:
+        ValueError: one is none, or the release has, or lacks, it anyway.
+    """
+    rows = {row.rule.name: row for row in TABLE}
+    swapped = swapped_rules(version)
+    for name, is_given in swapped.items():
+        if name not in rows:
+            near = "".join(f"; did you mean {one}?" for one in get_close_matches(name, rows, n=1))
+            raise ValueError(f"{version}: there is no rule {name!r}{near}")
+        if rows[name].applies(release) == is_given:
+            has = f"has {name}: take it away with {WITHOUT}" if is_given else f"has no {name}: give it with {WITH}"
+            raise ValueError(f"{version}: Kafka {plain_version(version)} ({release.metadata.value}) {has}{name}")
+    return frozenset(swapped)
+
+
+def one_rule_apart(rules: RuleSet) -> dict[str, RuleSet]:
+    """Return the rule sets that differ from one in a single row, by the row's rule.
+
+    Rows that change nothing are left out, and those of the versions of requests.
+    """
+    found = {}
+    for row in TABLE:
+        name = row.rule.name
+        sign = WITHOUT if row.rule in rules.rules else WITH
+        other = rules_for(_swap_text(rules.version, sign, name), rules.metadata)
+        if replace(other, version=rules.version, rules=rules.rules, requests=rules.requests) != rules:
+            found[name] = other
+    return found
+
+
+def _swap_text(version: str, sign: str, name: str) -> str:
+    """Return a version with one more rule swapped, or with one less if it is swapped already."""
+    swapped = swapped_rules(version)
+    if name not in swapped:
+        return f"{version}{sign}{name}"
+    rest = "".join(f"{WITH if given else WITHOUT}{other}" for other, given in swapped.items() if other != name)
+    return f"{plain_version(version)}{rest}"
 
 
 def _check_mode(version: str, metadata: MetadataMode) -> None:

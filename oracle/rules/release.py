@@ -1,7 +1,12 @@
-"""Which releases does a row of the table mean? Predicates over a Kafka version and its modes."""
+"""Which releases does a row of the table mean? Predicates over a Kafka version and its modes.
+
+A version may be followed by rules that are swapped: ``2.0.0+join-isr-at-epoch-start`` is 2.0.0 with a rule that it
+lacks, ``2.0.1~join-isr-at-epoch-start`` is 2.0.1 without one that it has.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Version = tuple[int, ...]
+WITH, WITHOUT = "+", "~"
+"""What stands before the name of a rule that a release is given, or that is taken from it."""
+_SWAP = re.compile(r"([+~])([^+~]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +37,22 @@ class RuleKey:
 
 
 def parse_version(text: str) -> Version:
-    """Return a version's numbers, such as (0, 10, 2, 2).
+    """Return a version's numbers, such as (0, 10, 2, 2), whatever rules are swapped.
 
     Raises:
         ValueError: if the text is not numbers joined by dots.
     """
-    return tuple(int(part) for part in text.split("."))
+    return tuple(int(part) for part in plain_version(text).split("."))
+
+
+def plain_version(text: str) -> str:
+    """Return a version without the rules that are swapped, such as 2.0.0."""
+    return re.split("[+~]", text, maxsplit=1)[0]
+
+
+def swapped_rules(text: str) -> dict[str, bool]:
+    """Return which rules a version is given (True), or not left (False), by their names."""
+    return {name: sign == WITH for sign, name in _SWAP.findall(text)}
 
 
 def has_mode(version: str, metadata: MetadataMode) -> bool:

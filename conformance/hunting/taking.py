@@ -1,0 +1,161 @@
+"""Which steps can be taken one after another? Each is taken on the model, or refused with the reason.
+
+What stands here is legal by construction: a schedule grows so, step by step, and is shrunk so, where the steps that
+are left are taken anew and those that have become impossible fall away.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from oracle.obstructing import silent_followers
+from oracle.points import check_points
+from oracle.predict import initial_world
+from oracle.predicting.branches import Branch, Ways
+from oracle.predicting.outcome import can_be_read
+from oracle.rules import message_format
+from oracle.steps.brokers import Rejoin, Resume, Start
+from oracle.steps.frames import Heal, Hold, ReleaseHold
+from oracle.steps.step import ScheduleError, SoFar
+from oracle.steps.topic import Reassign
+from oracle.steps.waits import AwaitLag, Checkpoint
+from oracle.vocabulary import Timing
+from oracle.world import Obstacles
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from oracle.rules.rule_set import RuleSet
+    from oracle.schedule import Schedule
+    from oracle.steps.step import Step
+    from oracle.vocabulary import BrokerId
+    from oracle.world import World
+
+WAYS_MAX = 4
+"""A step that leaves more outcomes open is not taken."""
+END = Checkpoint("the end")
+"""The last step of every schedule that is grown or shrunk."""
+
+
+class DroppedError(Exception):
+    """A schedule that is not worth its run; the message says why."""
+
+
+class TakenSteps:
+    """The steps taken so far, and where the model stands after them.
+
+    Args:
+        rules: the release's.
+        frame: the schedule whose steps are taken; its own steps do not count.
+        brokers: all that the steps may move the partition to.
+
+    Attributes:
+        steps: those that were taken.
+        so_far: which names they have.
+    """
+
+    def __init__(self, rules: RuleSet, frame: Schedule, brokers: tuple[BrokerId, ...]) -> None:
+        self._release = rules
+        self._rules = message_format.adapted(rules, frame.settings)
+        self._frame = frame
+        self.steps: list[Step] = []
+        self.so_far = SoFar(brokers, frame.timing)
+        everywhere = replace(frame, steps=(Reassign(brokers),))  # so that the model knows every broker
+        self._ways = Ways((Branch(initial_world(everywhere, self._rules, everywhere.brokers)),))
+
+    @property
+    def world(self) -> World:
+        """Return where the model is, on the first way through the schedule so far."""
+        return self._ways.ways[0].world
+
+    def silent(self) -> tuple[BrokerId, ...]:
+        """Return the followers that the leader may find lagging at any moment; none where nothing lags."""
+        return silent_followers(self.world) if self._frame.timing is Timing.LAG else ()
+
+    def would_leave(self) -> bool:
+        """Return whether a silent follower leaves the ISR at a moment of its own, once something is sent."""
+        return bool(set(self.silent()).intersection(self.world.state.controller.isr))
+
+    def take(self, *steps: Step) -> str | None:
+        """Take steps, all or none of them; return why they are not taken."""
+        before = self._ways, self.so_far, list(self.steps)
+        try:
+            for step in steps:
+                self._take_one(step)
+        except (ScheduleError, DroppedError) as refused:
+            self._ways, self.so_far, self.steps = before
+            return str(refused)
+        return None
+
+    def _take_one(self, step: Step) -> None:
+        so_far = deepcopy(self.so_far)
+        so_far.index = len(self.steps)
+        step.check(so_far)
+        silent = self.silent()
+        check_points(replace(self._frame, steps=(step,)), self._release)
+        ways = self._ways.after(so_far.index, step)
+        if len(ways.ways) > WAYS_MAX:
+            raise DroppedError("too many outcomes are open")
+        self.so_far, self._ways = so_far, ways
+        self.steps.append(step)
+        now = self.silent()
+        if not isinstance(step, AwaitLag) and set(now) - set(silent) and self.world.state.serving_leader():
+            self._take_one(AwaitLag(now))  # before the leader notices by itself
+
+    def whole(self) -> Schedule:
+        """Bring everything back, and return the schedule without the holds that never caught a frame.
+
+        Raises:
+            DroppedError: it cannot be brought back.
+        """
+        self._bring_back()
+        met = frozenset().union(*(way.world.gate.met for way in self._ways.ways))
+        steps = [s for s in self.steps if not isinstance(s, Hold) or s.name in met]
+        return replace(self._frame, steps=(*steps, END))
+
+    def _bring_back(self) -> None:
+        """Take back what stands in the way of reading the topic.
+
+        Raises:
+            DroppedError: it cannot be done.
+        """
+        while not self._is_back() and any(self.take(step) is None for step in self._healing()):
+            pass
+        if not self._is_back():
+            raise DroppedError("it cannot be brought back")
+
+    def _is_back(self) -> bool:
+        worlds = [way.world for way in self._ways.ways]
+        is_readable = all(can_be_read(world.state, self._rules) for world in worlds)
+        return is_readable and all(world.obstacles == Obstacles() for world in worlds) and not self._is_held()
+
+    def _is_held(self) -> bool:
+        return any(armed.can_be_let_go for way in self._ways.ways for armed in way.world.gate.holds)
+
+    def _healing(self) -> Iterator[Step]:
+        world = self.world
+        yield from (ReleaseHold(armed.hold.name) for armed in world.gate.holds if armed.can_be_let_go)
+        yield from map(Resume, sorted(world.obstacles.paused))
+        yield from map(Rejoin, sorted(world.obstacles.isolated))
+        yield from (Heal(to, leader) for to, leader in sorted(world.obstacles.cuts, key=str) if leader is not None)
+        yield from (Start(replica.broker) for replica in world.state.replicas if not replica.alive)
+
+
+def has_news(steps: Sequence[Step]) -> bool:
+    """Return whether a checkpoint after these steps would measure anything that the last one did not."""
+    return bool(steps) and not isinstance(steps[-1], Checkpoint)
+
+
+def retaken(schedule: Schedule, rules: RuleSet) -> Schedule:
+    """Return a schedule whose steps are taken anew: what has become impossible is left out, its end is brought back.
+
+    Raises:
+        DroppedError: it cannot be brought back.
+    """
+    taken = TakenSteps(rules, replace(schedule, steps=()), schedule.brokers)
+    for step in schedule.steps:
+        if step != END and (has_news(taken.steps) or not isinstance(step, Checkpoint)):
+            taken.take(step)
+    return taken.whole()
