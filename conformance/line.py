@@ -5,7 +5,7 @@ The one parser of that form: every command that takes a release reads it here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from fault_injection.releases import (
@@ -18,6 +18,7 @@ from fault_injection.releases import (
     newer_build,
 )
 from oracle.rules.by_version import rules_for
+from oracle.rules.release import plain_version
 from oracle.vocabulary import MetadataMode as OracleMode
 
 if TYPE_CHECKING:
@@ -33,11 +34,14 @@ class Line:
 
     Attributes:
         own: the user's Kafka that is run as this release; None if its own jars are.
+        rules_of: another release whose rules it is held against, in the same mode, or one with rules that are swapped
+            (``oracle.rules.release``); None of its own.
     """
 
     release: Release
     metadata: MetadataMode
     own: OwnKafka | None = None
+    rules_of: str | None = None
 
     @property
     def label(self) -> str | None:
@@ -56,8 +60,8 @@ class Line:
 
     @property
     def rules(self) -> RuleSet:
-        """What the model says that the release does in this mode."""
-        return rules_for(self.release.version, OracleMode(self.metadata.value))
+        """What the model says that the release does in this mode, or another one whose rules were asked for."""
+        return rules_for(self.rules_of or self.release.version, OracleMode(self.metadata.value))
 
 
 class Named(NamedTuple):
@@ -108,6 +112,22 @@ def line_named(text: str, metadata: str | None = None, own: OwnKafka | None = No
     version, mode = release_named(text, metadata)
     release = find_release(version) if own is None else brought_release(_jar_names(own), own.words, version)
     return _line(release, mode, own)
+
+
+def held_against(line: Line, rules_of: str | None) -> Line:
+    """Return a line that is held against the rules of another release; its own if none is named.
+
+    Raises:
+        UsageError: no such release or rule, or the release does not have the line's mode.
+    """
+    if rules_of is None:
+        return line
+    find_release(plain_version(rules_of))
+    try:
+        rules_for(rules_of, OracleMode(line.metadata.value))
+    except ValueError as error:
+        raise UsageError(f"--rules-of {error}") from error
+    return replace(line, rules_of=rules_of)
 
 
 def _of_newer_build(own: OwnKafka, rules_of: str, text: str, metadata: str | None) -> Line:

@@ -51,6 +51,7 @@ class RunOptions:
         seed: of record ids; None takes a new one, or the one that is there already.
         fetch_sessions: False has followers list every partition in every fetch of a schedule's run.
         own: the user's Kafka; None runs a release's own jars.
+        rules_of: the rules that a release's own jars are held against, if they are not its own.
         accept: the file of findings that the user accepts; None accepts none.
     """
 
@@ -61,6 +62,7 @@ class RunOptions:
     fetch_sessions: bool = True
     own: OwnKafka | None = None
     accept: Path | None = None
+    rules_of: str | None = None
 
 
 RUN_OPTIONS = (
@@ -115,7 +117,8 @@ def add_run_options(add: Callable[..., object], named: Callable[[str], str] = st
     add(
         named("--rules-of"),
         metavar="V",
-        help="the release by whose rules your own Kafka is judged, if it is newer than every known one",
+        help="judge by the rules of another release, or with a rule swapped: 2.0.0+RULE has one that 2.0.0 lacks, "
+        "2.0.1~RULE lacks one that 2.0.1 has; your own Kafka needs it if it is newer than every known one",
     )
     add(named("--label"), metavar="NAME", help="what reports call your own Kafka")
     add(
@@ -158,6 +161,7 @@ def run_options(value: Callable[[str], Any]) -> RunOptions:
         fetch_sessions=not value("--no-fetch-sessions"),
         own=_own(home, image, rules_of, label),
         accept=value("--accept"),
+        rules_of=rules_of if home is None and image is None else None,
     )
 
 
@@ -200,9 +204,8 @@ def _own(home: Path | None, image: str | None, rules_of: str | None, label: str 
     if home is not None and image is not None:
         raise UsageError("--kafka-home and --image both bring a Kafka: give one of them.")
     if home is None and image is None:
-        for option, given in (("--rules-of", rules_of), ("--label", label)):
-            if given is not None:
-                raise UsageError(f"{option} is about a Kafka of your own: give --kafka-home or --image too.")
+        if label is not None:
+            raise UsageError("--label is about a Kafka of your own: give --kafka-home or --image too.")
         return None
     if label is not None and not LABEL.fullmatch(label):
         raise UsageError(f"--label {label!r}: take letters, digits, dots, hyphens and underscores, at most 40.")

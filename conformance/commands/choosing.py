@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.catalogue.ladder import LADDER
 from conformance.expectations import ExpectationError
-from conformance.line import NEWEST, line_named, release_named
+from conformance.line import NEWEST, held_against, line_named, release_named
 from conformance.record.directory import RunDirectoryError
 from conformance.record.run import read_run
 from conformance.registry import UnknownEntryError, select
-from conformance.run_options import run_options_in_pytest
+from conformance.run_options import RunOptions, run_options_in_pytest
 from conformance.schedules import SUFFIXES
 from conformance.schedules.schedule_file import ScheduleFileError, locate, read_schedule
 from conformance.spark_extra import SparkMissingError
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from conformance.commands.parser import Parser
     from conformance.line import Line
     from conformance.record.directory import RunDirectory
-    from conformance.run_options import OwnKafka
     from conformance.stages.predicting import EntryPrediction
     from oracle.rules.rule_set import RuleSet
 
@@ -123,13 +122,14 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
         yield from files
 
 
-def line_of(choice: Choice, own: OwnKafka | None = None) -> Line:
-    """Return the chosen release in its metadata mode; it is run from the user's own Kafka, if there is one.
+def line_of(choice: Choice, options: RunOptions | None = None) -> Line:
+    """Return the chosen release in its metadata mode; options say whose Kafka is run, and by whose rules.
 
     Raises:
-        UsageError: a release that is not known, a mode that it lacks, or two modes.
+        UsageError: a release or a rule that is not known, a mode that it lacks, or two modes.
     """
-    return line_named(choice.kafka, choice.metadata, own)
+    options = options or RunOptions()
+    return held_against(line_named(choice.kafka, choice.metadata, options.own), options.rules_of)
 
 
 def line_in_pytest(option: Callable[[str], Any]) -> Line:
@@ -139,7 +139,7 @@ def line_in_pytest(option: Callable[[str], Any]) -> Line:
         UsageError: a release that is not known, a mode that it lacks, or two modes.
     """
     choice = Choice(kafka=option("--kafka-version") or NEWEST, metadata=option("--kafka-metadata"))
-    return line_of(choice, run_options_in_pytest(option).own)
+    return line_of(choice, run_options_in_pytest(option))
 
 
 def rules_of(choice: Choice) -> RuleSet:

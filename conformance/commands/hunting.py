@@ -16,7 +16,7 @@ from conformance.commands.parser import add_json, check_writable, given, whole_n
 from conformance.hunting.growing import BLOCK, Grown, GrowthCount, NothingGrownError, grow
 from conformance.hunting.journal import HuntedSchedule, Journal, counted
 from conformance.judgement.verdicts import exit_code
-from conformance.line import NEWEST
+from conformance.line import NEWEST, held_against
 from conformance.record.run import read_run
 from conformance.run_options import RunOptions, add_run_options, check_options, run_options
 from conformance.second_look import SecondLook
@@ -117,7 +117,7 @@ def hunt(console: Console, asked: HuntRequest) -> int:
     check_options(asked.options)
     if asked.schedules is None and asked.seconds is None:
         raise UsageError("say how long: --schedules N or --time T")
-    chosen = lines(asked.kafka, asked.options.own)
+    chosen = [held_against(line, asked.options.rules_of) for line in lines(asked.kafka, asked.options.own)]
     check_writable(asked.directory)
     journal = Journal(asked.directory)
     seed = _seed(journal, asked)

@@ -260,6 +260,8 @@ def _matrix(console: Console, parsed: argparse.Namespace) -> int:
             refuse(parsed, ["--backend"], "is about the lines that must be there: give --kafka too.")
     parsed.runs_dir = parsed.runs_dir or RUNS  # what is cut short is said by it
     options = run_options(given(parsed))
+    if options.rules_of is not None:
+        raise UsageError("a matrix holds each release against its own rules: --rules-of goes with run and hunt.")
     if options.own is not None and options.own.label is None:
         raise UsageError("a matrix tells builds apart by what you call them: give --label too.")
     profile = parsed.profile or "full"

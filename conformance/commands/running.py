@@ -114,7 +114,7 @@ def run_scenarios(console: Console, asked: RunRequest) -> int:
     check_options(asked.options)
     scenarios = scenarios_of(asked.choice)
     brokers_of_all(asked.choice, scenarios)
-    line = line_of(asked.choice, asked.options.own)
+    line = line_of(asked.choice, asked.options)
     check_predictable(asked.choice, scenarios, line.rules)
     report = asked.report or asked.runs / "report.html"
     for directory in (asked.runs, report.parent):

@@ -61,7 +61,7 @@ def _of_times(about: Run) -> Iterator[str]:
         took = datetime.fromisoformat(about.finished) - datetime.fromisoformat(about.started)
         if took.total_seconds() < 0 or abs(took.total_seconds() - about.seconds) > ROUNDED_S:
             yield "run.json says how long the run took in two ways"
-    if about.prediction is not None and about.started and about.finished and about.rules_of is None:
+    if about.prediction is not None and about.started and about.finished and not about.is_repredicted:
         frozen_at = datetime.fromisoformat(about.prediction.frozen_at)
         rounded = timedelta(seconds=ROUNDED_S)
         if not datetime.fromisoformat(about.started) <= frozen_at <= datetime.fromisoformat(about.finished) + rounded:

@@ -61,7 +61,7 @@ def step_complaints(
     is_complete = about.harness_failure is None
     yield from _of_order(schedule, timeline, is_complete=is_complete)
     yield from _of_structure(schedule)
-    frozen = about.prediction if about.rules_of is None else None
+    frozen = None if about.is_repredicted else about.prediction
     started = [mark.t_ns for mark in timeline if mark.event is Event.STEP_STARTED]
     if frozen is not None and any(t_ns < frozen.frozen_ns for t_ns in started):
         yield "a step started before the prediction was frozen"

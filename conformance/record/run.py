@@ -195,6 +195,11 @@ class Run:
         return self.kind == EXAMINATION
 
     @property
+    def is_repredicted(self) -> bool:
+        """Return whether this is the second judgement of a run, in a directory of its own inside the run."""
+        return "/" in self.run
+
+    @property
     def rules(self) -> tuple[str, str]:
         """Release and metadata mode by whose rules the run is judged."""
         return self.rules_of or self.kafka, self.rules_metadata or self.metadata

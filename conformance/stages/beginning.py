@@ -44,6 +44,8 @@ def begin_run(runs: Path, pool: ClusterPool, entry: Entry, seed: int, record_id_
         metadata=metadata,
         build=release.build,
         label=pool.line.label,
+        rules_of=pool.line.rules_of,
+        rules_metadata=None if pool.line.rules_of is None else metadata,
         backend=pool.backend.name,
         quirks=tuple(release.quirks) if pool.jars.files else (),
         seed=seed,

@@ -151,7 +151,7 @@ def _with_what_is_unchecked(verdict: Verdict, about: Run) -> Verdict:
 def _with_second_look(verdict: Verdict, about: Run) -> Verdict:
     """Add to a finding's reason what came of trying it again on a fresh cluster, if that was done."""
     look = about.second_look
-    if look is None or about.rules_of or verdict.conformance is not Conformance.DEVIATES:
+    if look is None or about.is_repredicted or verdict.conformance is not Conformance.DEVIATES:
         return verdict
     return replace(verdict, reason=f"{verdict.reason}; {look.text}")
 

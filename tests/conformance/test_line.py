@@ -72,7 +72,6 @@ def test_what_cannot_be_judged_so_is_refused(
     ("given", "said"),
     [
         ({"--label": "fork"}, "--label is about a Kafka of your own: give --kafka-home or --image too."),
-        ({"--rules-of": "4.4.0"}, "--rules-of is about a Kafka of your own: give --kafka-home or --image too."),
         ({"--image": "own:1", "--label": "../up"}, "--label '../up': take letters, digits, dots, hyphens"),
         ({"--image": "own:1", "--label": "a b"}, "--label 'a b': take letters, digits, dots, hyphens"),
     ],

@@ -1,0 +1,95 @@
+"""Which rules does a schedule hold brokers to? Those without which something else would be measured.
+
+Each rule of a release is swapped in turn (``oracle.rules.by_version.one_rule_apart``), and the schedule predicted
+again: where what is measured differs, brokers that follow the schedule cannot have that rule otherwise unnoticed.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+from oracle.predict import predict
+from oracle.steps.step import ScheduleError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from oracle.prediction import Moment, Prediction, RecordPrediction
+    from oracle.rules.rule_set import RuleSet
+    from oracle.schedule import Schedule
+
+ALTERNATIVES_MAX = 8
+"""Of a schedule that leaves more outcomes open nothing is said."""
+OF_REPLICA = ("log_start_offset", "log_end_offset", "high_watermark", "alive")
+OF_PARTITION = ("leader", "isr", "elr")
+
+
+def rules_held(schedule: Schedule, rules: RuleSet, others: Mapping[str, RuleSet]) -> dict[str, frozenset[str]]:
+    """Return the rules that a schedule holds brokers to, each with what would differ, in the words of verdicts.
+
+    Args:
+        schedule: what is predicted.
+        rules: by which it can be.
+        others: the rule sets that differ from them in one rule, by its name.
+    """
+    own = predict(schedule, rules)
+    found = {name: told_apart(own, other) for name, one in others.items() if (other := _or_none(schedule, one))}
+    return {name: codes for name, codes in found.items() if codes}
+
+
+def _or_none(schedule: Schedule, rules: RuleSet) -> Prediction | None:
+    """Return what rules predict; None if they refuse the schedule, or contradict themselves in it."""
+    try:
+        return predict(schedule, rules)
+    except (ScheduleError, AssertionError):
+        return None
+
+
+def told_apart(one: Prediction, other: Prediction) -> frozenset[str]:
+    """Return what a run would show differently, in the words of verdicts; nothing if one outcome is in both."""
+    ways, others = (_outcomes(each) for each in (one, other))
+    if len(ways) * len(others) > ALTERNATIVES_MAX:
+        return frozenset()
+    codes = [frozenset(_differing(way, against)) for way, against in product(ways, others)]
+    return frozenset().union(*codes) if all(codes) else frozenset()
+
+
+def _outcomes(prediction: Prediction) -> list[Prediction]:
+    return [one.prediction for one in prediction.alternatives] or [prediction]
+
+
+def _differing(one: Prediction, other: Prediction) -> Iterator[str]:
+    """Yield what differs, in the words of verdicts (``conformance.record.verdict.CODES``)."""
+    for moment, against in zip(one.checkpoints, other.checkpoints, strict=True):
+        yield from _of_moments(moment, against)
+    for record, twin in zip(one.records, other.records, strict=True):
+        yield from _of_records(record, twin)
+    if one.logs != other.logs:
+        yield "replica_log"
+    if [answer.as_json() for answer in one.answers] != [answer.as_json() for answer in other.answers]:
+        yield "question"
+
+
+def _of_moments(one: Moment, other: Moment) -> Iterator[str]:
+    yield from (name for name in OF_PARTITION if _in_order(one, name) != _in_order(other, name))
+    for broker, numbers in one.replicas.items():
+        against = other.replicas[broker]
+        yield from (name for name in OF_REPLICA if getattr(numbers, name) != getattr(against, name))
+    if one.remote_log_end_offsets != other.remote_log_end_offsets:
+        yield "remote_log_end_offset"
+
+
+def _in_order(moment: Moment, name: str) -> object:
+    """Return a number of a moment; brokers in their order."""
+    value = getattr(moment, name)
+    return sorted(value) if isinstance(value, tuple) else value
+
+
+def _of_records(one: RecordPrediction, other: RecordPrediction) -> Iterator[str]:
+    if (one.outcome, one.error) != (other.outcome, other.error):
+        yield "outcome"
+    if one.fate != other.fate:
+        yield "missing"
+    elif one.offset != other.offset:
+        yield "moved"
