@@ -13,11 +13,13 @@ from conformance.catalogue.ladder import lines
 from conformance.catalogue.scenario import Scenario
 from conformance.cluster_pool import brokers_for
 from conformance.commands.parser import add_json, check_writable, given, whole_number
+from conformance.hunting.findings import FindingInquiry
 from conformance.hunting.growing import BLOCK, Grown, GrowthCount, NothingGrownError, grow
 from conformance.hunting.journal import HuntedSchedule, Journal, counted
 from conformance.judgement.verdicts import exit_code
 from conformance.line import NEWEST, held_against
 from conformance.record.run import read_run
+from conformance.record.verdict import Conformance
 from conformance.run_options import RunOptions, add_run_options, check_options, run_options
 from conformance.second_look import SecondLook
 from conformance.session import new_seed, session_on, verdict_words
@@ -31,7 +33,9 @@ if TYPE_CHECKING:
     from conformance.commands.parser import Parser
     from conformance.console import Console
     from conformance.line import Line
+    from conformance.pipeline import Finished
     from conformance.session import Session
+    from oracle.schedule import Schedule
 
 DESCRIPTION = """Grows schedules step by step from what the model predicts, runs each on real brokers, and holds every
 number and record against the prediction. A difference is tried again three times on a fresh cluster (one that comes
@@ -157,7 +161,7 @@ class _Hunt:
 
     def blocks(self) -> Iterator[list[Grown]]:
         """Yield what is to be run, a cluster's schedules at a time, until there were enough or the time is over."""
-        number = self.journal.next_number(self.line.text, self.seed)
+        number = self.journal.next_number(self.line.text, self.seed, self.line.rules_of)
         end = None if self.asked.schedules is None else number + self.asked.schedules
         while (end is None or number < end) and not self.is_over():
             last = (number // BLOCK + 1) * BLOCK
@@ -170,6 +174,11 @@ class _Hunt:
             return grow(self.line.rules, str(self.seed), number, self.tally)
         except NothingGrownError:
             return None
+
+    @property
+    def runs(self) -> Path:
+        """Return the directory that gets the runs."""
+        return self.asked.directory / "runs"
 
     def is_over(self) -> bool:
         """Return whether the time is over."""
@@ -200,7 +209,7 @@ def _run(console: Console, hunting: _Hunt, session: Session, grown: Grown) -> Hu
     console.progress(f"[{grown.number}] {', '.join(step.word for step in schedule.steps)}")
     entry = Scenario(schedule.id, schedule, f"schedule {grown.number} of a hunt with seed {hunting.seed}")
     began = time.monotonic()
-    finished = session.run(entry, hunting.asked.directory / "runs")
+    finished = session.run(entry, hunting.runs)
     verdict, again = finished.verdict, read_run(finished.run).second_look
     hunted = HuntedSchedule(
         hunting.line.text,
@@ -214,17 +223,42 @@ def _run(console: Console, hunting: _Hunt, session: Session, grown: Grown) -> Hu
         finished.run.path.name,
         tries=again.tries if again else 0,
         came_back=again.came_back or 0 if again else 0,
+        rules_of=hunting.line.rules_of,
     )
     if hunted.is_finding:
-        path = hunting.journal.write_finding(hunting.line.text, schedule, verdict.reason)
-        hunted = replace(hunted, finding=str(path.relative_to(hunting.asked.directory)))
+        hunted = _inquired(hunting, session, hunted, finished, schedule)
     hunting.journal.note(hunted)
     console.progress(f"[{grown.number}] {_words(hunted)}")
     return hunted
 
 
+def _inquired(
+    hunting: _Hunt, session: Session, hunted: HuntedSchedule, finished: Finished, schedule: Schedule
+) -> HuntedSchedule:
+    """Write a finding down; one that comes back each time is asked after, and shrunk, before."""
+    explained, smaller = {}, None
+    if hunted.counted is Conformance.DEVIATES:
+        inquiry = FindingInquiry(session, schedule, finished, hunting.line.rules, hunting.runs / "shrinking")
+        explained = inquiry.explanations()
+        smaller = inquiry.shrunk(explained)
+    shown = schedule if smaller is None else smaller.schedule
+    reason = hunted.reason if smaller is None else smaller.finished.verdict.reason
+    path = hunting.journal.write_finding(hunting.line.text, shown, reason, hunting.line.rules_of)
+    return replace(
+        hunted,
+        finding=str(path.relative_to(hunting.asked.directory)),
+        explained_by=tuple(explained),
+        shrunk_steps=None if smaller is None else len(shown.steps),
+        run=hunted.run if smaller is None else str(smaller.finished.run.path.relative_to(hunting.runs)),
+    )
+
+
 def _words(hunted: HuntedSchedule) -> str:
     reason = f": {hunted.reason}; {hunted.finding}" if hunted.is_finding else ""
+    if hunted.explained_by:
+        reason += f"; as the rules say with {' or '.join(hunted.explained_by)} swapped"
+    if hunted.shrunk_steps is not None:
+        reason += f"; shrunk from {len(hunted.steps)} to {hunted.shrunk_steps} steps"
     return f"{verdict_words(hunted.counted.value, hunted.promise, hunted.seconds)}{reason}"
 
 

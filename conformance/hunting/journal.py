@@ -43,10 +43,14 @@ class HuntedSchedule:
         number: which schedule of that seed, from 0.
         steps: the words of its steps, in their order.
         seconds: how long it took, with what it took to try it again.
-        run: the name of its run directory.
+        run: its run directory, in that of the runs; of a shrunk finding that of the shortest schedule.
         finding: the file that it was written to; None if it conforms.
         tries: how often a difference was tried again, each time on a fresh cluster.
         came_back: how often it was there again.
+        rules_of: the rules that it is held against, if they are not the release's own.
+        explained_by: the rules, one apart from these, by which its run conforms.
+        shrunk_steps: how many steps the shortest schedule has that still shows it; None if nothing could be taken
+            away, or nobody tried. Then ``finding`` is that schedule.
     """
 
     line: str
@@ -61,6 +65,9 @@ class HuntedSchedule:
     finding: str | None = None
     tries: int = 0
     came_back: int = 0
+    rules_of: str | None = None
+    explained_by: tuple[str, ...] = ()
+    shrunk_steps: int | None = None
 
     @property
     def counted(self) -> Conformance:
@@ -103,13 +110,15 @@ class Journal:
             message = f"{self.path}, line {number}: {error}; move the file away to begin anew"
             raise JournalError(message) from error
 
-    def next_number(self, line: str, seed: int) -> int:
-        """Return the number of the first schedule of a line and seed that has no verdict.
+    def next_number(self, line: str, seed: int, rules_of: str | None = None) -> int:
+        """Return the number of the first schedule of a line, seed and rules that has no verdict.
 
         Raises:
             JournalError: the journal cannot be read.
         """
-        return max((one.number for one in self.read() if (one.line, one.seed) == (line, seed)), default=-1) + 1
+        wanted = (line, seed, rules_of)
+        done = (one.number for one in self.read() if (one.line, one.seed, one.rules_of) == wanted)
+        return max(done, default=-1) + 1
 
     def note(self, hunted: HuntedSchedule) -> None:
         """Append a schedule; a line that was cut off before is given up."""
@@ -127,12 +136,13 @@ class Journal:
             stream.seek(-1, os.SEEK_END)
             return stream.read() == b"\n"
 
-    def write_finding(self, line: str, schedule: Schedule, reason: str) -> Path:
+    def write_finding(self, line: str, schedule: Schedule, reason: str, rules_of: str | None = None) -> Path:
         """Write a schedule as a file that ``run --schedule`` takes, and return it."""
         version, _, metadata = line.partition("/")
         path = self._directory / FINDINGS / f"{version}-{metadata}-{schedule.id.rpartition('/')[2]}.yaml"
         path.parent.mkdir(parents=True, exist_ok=True)
         command = f"kafka-conformance run --schedule {path.name} --kafka {version} --metadata {metadata}"
+        command += f" --rules-of '{rules_of}'" if rules_of else ""
         heading = f"# {' '.join(reason.split())}\n#\n#   {command}\n"
         written = yaml.safe_dump(encode(schedule), sort_keys=False, allow_unicode=True, width=120)
         path.write_text(heading + written, encoding="utf-8")

@@ -18,7 +18,7 @@ from oracle.steps.produce import Produce
 from oracle.vocabulary import HighWatermarkCheckpoint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Hashable, Iterator
 
     from oracle.rules.rule_set import RuleSet
     from oracle.schedule import Schedule
@@ -36,6 +36,11 @@ def size_of(schedule: Schedule) -> Size:
     return len(schedule.steps), len(schedule.labels()) + len(schedule.replicas) + changed + offsets + is_unusual
 
 
+def identity(schedule: Schedule) -> Hashable:
+    """Return what two schedules have in common that are run alike."""
+    return schedule.steps, schedule.replicas, schedule.settings, schedule.checkpointing
+
+
 def shrunk(schedule: Schedule, rules: RuleSet, is_shown: Callable[[Schedule], bool]) -> Schedule:
     """Return the smallest schedule found that still shows a finding; itself if nothing can be taken away.
 
@@ -44,10 +49,10 @@ def shrunk(schedule: Schedule, rules: RuleSet, is_shown: Callable[[Schedule], bo
         rules: by which every smaller one must be possible.
         is_shown: tells whether another schedule shows it too. Once it is out of time it says no.
     """
-    tried: set[tuple[object, ...]] = set()
+    tried: set[Hashable] = set()
 
     def is_new_and_shown(smaller: Schedule) -> bool:
-        key = (smaller.steps, smaller.replicas, smaller.settings, smaller.checkpointing)
+        key = identity(smaller)
         if key in tried:
             return False
         tried.add(key)

@@ -6,17 +6,20 @@ again: where what is measured differs, brokers that follow the schedule cannot h
 
 from __future__ import annotations
 
+from dataclasses import fields
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from typing_extensions import override
 
 from oracle.predict import predict
+from oracle.rules.rule_set import RuleSet
 from oracle.steps.step import ScheduleError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from oracle.prediction import Moment, Prediction, RecordPrediction
-    from oracle.rules.rule_set import RuleSet
     from oracle.schedule import Schedule
 
 ALTERNATIVES_MAX = 8
@@ -33,12 +36,14 @@ def rules_held(schedule: Schedule, rules: RuleSet, others: Mapping[str, RuleSet]
         rules: by which it can be.
         others: the rule sets that differ from them in one rule, by its name.
     """
-    own = predict(schedule, rules)
-    found = {name: told_apart(own, other) for name, one in others.items() if (other := _or_none(schedule, one))}
+    watched = watching(rules, others)
+    own = predict(schedule, watched)
+    predictions = {name: predicted_or_none(schedule, others[name]) for name in watched.at_work}
+    found = {name: told_apart(own, other) for name, other in predictions.items() if other is not None}
     return {name: codes for name, codes in found.items() if codes}
 
 
-def _or_none(schedule: Schedule, rules: RuleSet) -> Prediction | None:
+def predicted_or_none(schedule: Schedule, rules: RuleSet) -> Prediction | None:
     """Return what rules predict; None if they refuse the schedule, or contradict themselves in it."""
     try:
         return predict(schedule, rules)
@@ -93,3 +98,58 @@ def _of_records(one: RecordPrediction, other: RecordPrediction) -> Iterator[str]
         yield "missing"
     elif one.offset != other.offset:
         yield "moved"
+
+
+# Which rules are at work in a prediction at all? Those of which it has asked something that the other would answer
+# otherwise: a function is asked with the same arguments, of anything else it is enough that it was read.
+
+
+class WatchedRules(RuleSet):
+    """A rule set that notes what it is asked.
+
+    Attributes:
+        at_work: the names of the rules that, swapped, would have answered otherwise, or may have.
+    """
+
+    __slots__ = ("_others", "at_work")
+    _others: dict[str, dict[str, object]]
+    at_work: dict[str, None]
+
+    @override
+    def __getattribute__(self, name: str) -> Any:
+        value = object.__getattribute__(self, name)
+        try:
+            others = object.__getattribute__(self, "_others").get(name) if name in _FIELDS else None
+        except AttributeError:  # made of a watched one by ``dataclasses.replace``, whose answers are watched still
+            return value
+        if not others:
+            return value
+        if callable(value) and not isinstance(value, type):
+            return self._compared(value, others)
+        self.at_work.update(dict.fromkeys(others))
+        return value
+
+    def _compared(self, own: Callable[..., object], others: Mapping[str, Any]) -> Callable[..., object]:
+        def asked(*arguments: object, **named: object) -> object:
+            answer = own(*arguments, **named)
+            waiting = (rule for rule in others if rule not in self.at_work)
+            self.at_work.update(dict.fromkeys(rule for rule in waiting if others[rule](*arguments, **named) != answer))
+            return answer
+
+        return asked
+
+
+_FIELDS = frozenset(one.name for one in fields(RuleSet)) - {"version", "metadata", "rules", "requests"}
+
+
+def watching(rules: RuleSet, others: Mapping[str, RuleSet]) -> WatchedRules:
+    """Return rules that note which of the others would answer otherwise."""
+    watched = WatchedRules(**{one.name: getattr(rules, one.name) for one in fields(RuleSet)})
+    differing: dict[str, dict[str, object]] = {name: {} for name in _FIELDS}
+    for rule, other in others.items():
+        for name in _FIELDS:
+            if getattr(other, name) != getattr(rules, name):
+                differing[name][rule] = getattr(other, name)
+    object.__setattr__(watched, "_others", differing)
+    object.__setattr__(watched, "at_work", {})
+    return watched

@@ -1,0 +1,229 @@
+"""Which schedule shows that a rule is as the model says? The explorer searches one for each, before anything is drawn.
+
+Chance alone meets most rules only after hundreds of schedules: what they decide is over in half a step. So the states
+of the explorer's model are searched breadth first, and in each it is asked which rule, swapped, would lead elsewhere.
+From where it would, both go on side by side until something differs that can be measured. The way there is written as
+a schedule, with a checkpoint after every step, and counts if its prediction tells the two apart.
+
+The search is bounded, and some rules are read by no event of that model: those are left to chance.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, replace
+from random import Random
+from typing import TYPE_CHECKING
+
+from conformance.hunting.taking import DroppedError, retaken
+from conformance.hunting.telling_apart import predicted_or_none, rules_held, told_apart, watching
+from oracle.brokers.model import Brokers
+from oracle.brokers.path_to_schedule import to_steps
+from oracle.brokers.questions import SearchBounds
+from oracle.brokers.reductions import advanced
+from oracle.predict import predict
+from oracle.rules.by_version import one_rule_apart
+from oracle.schedule import TopicSettings
+from oracle.steps.frames import Hold
+from oracle.steps.step import ScheduleError
+from oracle.steps.waits import Checkpoint
+from oracle.vocabulary import Acks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from oracle.brokers.model import BrokerAction
+    from oracle.rules.rule_set import RuleSet
+    from oracle.schedule import Schedule
+    from oracle.state import PartitionState
+
+    Way = tuple[tuple[BrokerAction, PartitionState], ...]
+
+SAFE, UNSAFE, UNCLEAN = TopicSettings(2), TopicSettings(), TopicSettings(unclean_leader_election=True)
+SEARCHED: tuple[tuple[SearchBounds, int], ...] = (
+    (SearchBounds(2, 1, 2), 1500),
+    (SearchBounds(2, 2, 3, power_failure=True), 3000),
+    (SearchBounds(2, 2, 3, acks=Acks.LEADER, power_failure=True, settings=UNCLEAN), 3000),
+    (SearchBounds(3, 1, 2, power_failure=True), 3000),
+    (SearchBounds(3, 2, 2, settings=SAFE), 3000),
+    (SearchBounds(3, 2, 3, acks=Acks.LEADER), 4000),
+    (SearchBounds(2, 2, 3, stops=True), 3000),
+)
+"""What is searched, and up to how many states."""
+PLACES_MAX = 30
+"""In so many places a rule is looked at in one search."""
+PAIRS_MAX = 1500
+"""So many pairs of states are looked at to find a difference that can be measured."""
+WRITTEN_MAX = 80
+"""So many ways are written as schedules until one tells a rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aimed:
+    """A schedule that holds brokers to a rule.
+
+    Attributes:
+        rule: its name.
+        held: every rule that it holds brokers to.
+    """
+
+    rule: str
+    schedule: Schedule
+    held: frozenset[str]
+
+
+def aimed(rules: RuleSet, seed: str) -> tuple[Aimed, ...]:
+    """Return a schedule for each rule that the explorer finds one for, in the order in which a hunt runs them.
+
+    Those that come first hold brokers to all the rules that were found; the others do that a second time.
+
+    Args:
+        rules: the release's.
+        seed: of the hunt; it decides the order.
+    """
+    others = one_rule_apart(rules)
+    found: dict[str, Schedule] = {}
+    for bounds, states_max in SEARCHED:
+        missing = {name: other for name, other in others.items() if name not in found}
+        search = _Search(rules, missing, bounds, states_max)
+        for name in search.places:
+            schedule = search.schedule(name)
+            if schedule is not None:
+                found[name] = schedule
+    names = sorted(found)
+    Random(f"{seed}/aims").shuffle(names)  # noqa: S311 - chance that can be repeated is what is wanted
+    every = [Aimed(name, found[name], frozenset(rules_held(found[name], rules, others))) for name in names]
+    return (*_first(every), *_again(every))
+
+
+def _first(every: list[Aimed]) -> Iterator[Aimed]:
+    held: set[str] = set()
+    for one in every:
+        if one.rule not in held:
+            held |= one.held
+            yield one
+
+
+def _again(every: list[Aimed]) -> Iterator[Aimed]:
+    first = list(_first(every))
+    yield from (one for one in every if one not in first)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a rule would lead elsewhere.
+
+    Attributes:
+        way: the way there, with the action that the rule decides.
+        other: the state that the rule, swapped, leads to.
+    """
+
+    way: Way
+    other: PartitionState
+
+
+class _Search:
+    """The states of one partition within its bounds, and where a rule decides in them.
+
+    Attributes:
+        places: where each rule decides, by its name, nearest first.
+    """
+
+    def __init__(self, rules: RuleSet, others: Mapping[str, RuleSet], bounds: SearchBounds, states_max: int) -> None:
+        self._rules, self._others, self._bounds = rules, others, bounds
+        self._watched = watching(rules, others)
+        self._model = Brokers(self._watched, bounds)
+        self.places: dict[str, list[_Place]] = {}
+        self._search(states_max)
+
+    def _search(self, states_max: int) -> None:
+        (start,) = self._model.initial_states()
+        ways: dict[tuple[int, ...], Way] = {self._model.key(start): ()}
+        queue = deque([start])
+        while queue and len(ways) < states_max:
+            state = queue.popleft()
+            way = ways[self._model.key(state)]
+            for action in self._model.possible(state):
+                after = self._decided(way, state, action)
+                key = self._model.key(after)
+                if key not in ways and self._model.is_within_bounds(after):
+                    ways[key] = (*way, (action, after))
+                    queue.append(after)
+
+    def _decided(self, way: Way, state: PartitionState, action: BrokerAction) -> PartitionState:
+        """Return the state after an action, and note the rules that would have led elsewhere."""
+        self._watched.at_work.clear()
+        after = advanced(state, action.events, self._watched, self._bounds)
+        for name in list(self._watched.at_work):
+            places = self.places.setdefault(name, [])
+            other = self._otherwise(name, state, action) if len(places) < PLACES_MAX else None
+            if other is not None and other != after:
+                places.append(_Place((*way, (action, after)), other))
+        return after
+
+    def _otherwise(self, name: str, state: PartitionState, action: BrokerAction) -> PartitionState | None:
+        """Return the state after an action with a rule swapped; None if the rules contradict themselves then."""
+        try:
+            return advanced(state, action.events, self._others[name], self._bounds)
+        except AssertionError:
+            return None
+
+    def schedule(self, name: str) -> Schedule | None:
+        """Return a schedule that tells a rule, of those that were written first; None if none does."""
+        other = self._others[name]
+        for _, way in zip(range(WRITTEN_MAX), self._measurable(name), strict=False):
+            schedule = self._written(name, way)
+            against = None if schedule is None else predicted_or_none(schedule, other)
+            if schedule is not None and against is not None and told_apart(predict(schedule, self._rules), against):
+                return schedule
+        return None
+
+    def _measurable(self, name: str) -> Iterator[Way]:
+        """Yield the ways to where something differs that can be measured, nearest first."""
+        other = Brokers(self._others[name], self._bounds)
+        queue = deque((place.way, place.other) for place in self.places[name])
+        known = {(self._model.key(way[-1][1]), other.key(state)) for way, state in queue}
+        while queue:
+            way, state = queue.popleft()
+            own = way[-1][1]
+            if _seen(own) != _seen(state):
+                yield way
+                continue
+            for action, after, against in self._together(own, state, name):
+                pair = self._model.key(after), other.key(against)
+                if pair not in known and len(known) < PAIRS_MAX and pair[0] != pair[1]:
+                    known.add(pair)
+                    queue.append(((*way, (action, after)), against))
+
+    def _together(
+        self, own: PartitionState, state: PartitionState, name: str
+    ) -> Iterator[tuple[BrokerAction, PartitionState, PartitionState]]:
+        """Yield each action that is possible in both states, with what it leads to in each."""
+        possible = set(map(str, Brokers(self._others[name], self._bounds).possible(state)))
+        for action in self._model.possible(own):
+            against = self._otherwise(name, state, action) if str(action) in possible else None
+            if against is not None and self._model.is_within_bounds(own):
+                yield action, advanced(own, action.events, self._watched, self._bounds), against
+
+    def _written(self, name: str, way: Way) -> Schedule | None:
+        """Return a way as a schedule with a checkpoint after every step; None if it cannot be brought to an end."""
+        frame = replace(
+            self._model.empty_schedule(),
+            id=f"hunt/{name}",
+            requirement="Brokers do what the rules of their release predict.",
+        )
+        steps = []
+        for step in to_steps(way, frame, self._rules):
+            is_quiet = isinstance(step, Hold)
+            steps += [step] if is_quiet else [step, Checkpoint(f"after step {len(steps) + 1}")]
+        try:
+            return retaken(replace(frame, steps=tuple(steps)), self._rules)
+        except (DroppedError, ScheduleError):
+            return None
+
+
+def _seen(state: PartitionState) -> object:
+    """Return what can be measured of a partition."""
+    controller = state.controller
+    numbers = tuple((one.log.log_end_offset, one.high_watermark, one.alive) for one in state.replicas)
+    return controller.leader, sorted(controller.isr), sorted(controller.elr), numbers
