@@ -13,6 +13,7 @@ from conformance.catalogue.ladder import lines
 from conformance.catalogue.scenario import Scenario
 from conformance.cluster_pool import brokers_for
 from conformance.commands.parser import add_json, check_writable, given, whole_number
+from conformance.hunting.aiming import AimedInBackground
 from conformance.hunting.findings import FindingInquiry
 from conformance.hunting.growing import BLOCK, Grown, GrowthCount, NothingGrownError, grow
 from conformance.hunting.journal import HuntedSchedule, Journal, counted
@@ -24,6 +25,7 @@ from conformance.run_options import RunOptions, add_run_options, check_options, 
 from conformance.second_look import SecondLook
 from conformance.session import new_seed, session_on, verdict_words
 from fault_injection.releases import UsageError
+from oracle.predict import predict
 from reports import write_report
 
 if TYPE_CHECKING:
@@ -54,6 +56,8 @@ _DURATION = re.compile(r"(\d{1,6})([smh])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 TRIES = 3
 """So often a difference is tried again."""
+DRAWN_EVERY = 3
+"""The first of so many blocks is drawn; the others are aimed at rules."""
 REPORTED_MAX = 20
 """So many runs a report shows at most: the findings, then the latest of the others."""
 
@@ -129,7 +133,8 @@ def hunt(console: Console, asked: HuntRequest) -> int:
     tally = GrowthCount()
     try:
         for line in chosen:
-            _hunt_on(console, _Hunt(asked, journal, line, seed, tally), done)
+            with AimedInBackground(line.rules, str(seed)) as aims:
+                _hunt_on(console, _Hunt(asked, journal, line, seed, tally, aims), done)
     finally:
         if not asked.is_dry:
             _summarise(console, asked, seed, done, tally)
@@ -157,6 +162,7 @@ class _Hunt:
     line: Line
     seed: int
     tally: GrowthCount
+    aims: AimedInBackground
     began: float = field(default_factory=time.monotonic)
 
     def blocks(self) -> Iterator[list[Grown]]:
@@ -170,6 +176,12 @@ class _Hunt:
             number = numbers.stop
 
     def _grown(self, number: int) -> Grown | None:
+        """Return the schedule of a number: of three blocks one is drawn, the others are aimed while there are aims."""
+        block, place = divmod(number, BLOCK)
+        drawn, index = (block + DRAWN_EVERY - 1) // DRAWN_EVERY, 0
+        if block % DRAWN_EVERY and (index := (block - drawn) * BLOCK + place) < len(aims := self.aims.found()):
+            schedule = replace(aims[index].schedule, id=f"hunt/{self.seed}-{number}")
+            return Grown(number, schedule, predict(schedule, self.line.rules))
         try:
             return grow(self.line.rules, str(self.seed), number, self.tally)
         except NothingGrownError:

@@ -10,10 +10,12 @@ The search is bounded, and some rules are read by no event of that model: those 
 
 from __future__ import annotations
 
+import signal
 from collections import deque
 from dataclasses import dataclass, replace
+from multiprocessing import get_context
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from conformance.hunting.taking import DroppedError, retaken
 from conformance.hunting.telling_apart import predicted_or_none, rules_held, told_apart, watching
@@ -22,20 +24,23 @@ from oracle.brokers.path_to_schedule import to_steps
 from oracle.brokers.questions import SearchBounds
 from oracle.brokers.reductions import advanced
 from oracle.predict import predict
-from oracle.rules.by_version import one_rule_apart
+from oracle.rules.by_version import one_rule_apart, rules_for
 from oracle.schedule import TopicSettings
 from oracle.steps.frames import Hold
 from oracle.steps.step import ScheduleError
 from oracle.steps.waits import Checkpoint
-from oracle.vocabulary import Acks
+from oracle.vocabulary import Acks, MetadataMode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from multiprocessing.connection import Connection
+    from types import TracebackType
 
     from oracle.brokers.model import BrokerAction
     from oracle.rules.rule_set import RuleSet
     from oracle.schedule import Schedule
     from oracle.state import PartitionState
+    from oracle.steps.step import Step
 
     Way = tuple[tuple[BrokerAction, PartitionState], ...]
 
@@ -212,7 +217,7 @@ class _Search:
             id=f"hunt/{name}",
             requirement="Brokers do what the rules of their release predict.",
         )
-        steps = []
+        steps: list[Step] = []
         for step in to_steps(way, frame, self._rules):
             is_quiet = isinstance(step, Hold)
             steps += [step] if is_quiet else [step, Checkpoint(f"after step {len(steps) + 1}")]
@@ -227,3 +232,43 @@ def _seen(state: PartitionState) -> object:
     controller = state.controller
     numbers = tuple((one.log.log_end_offset, one.high_watermark, one.alive) for one in state.replicas)
     return controller.leader, sorted(controller.isr), sorted(controller.elr), numbers
+
+
+# The search takes a minute or two of one core: a process of its own does it, while the first schedules are run.
+
+
+class AimedInBackground:
+    """The schedules that are aimed at rules, searched in a process that ends with its ``with`` block."""
+
+    def __init__(self, rules: RuleSet, seed: str) -> None:
+        spawning = get_context("spawn")
+        self._receiving, sending = spawning.Pipe(duplex=False)
+        arguments = (sending, rules.version, rules.metadata.value, seed)
+        self._process = spawning.Process(target=_send_aimed, args=arguments, daemon=True)
+        self._found: tuple[Aimed, ...] | None = None
+        self._sending = sending
+
+    def __enter__(self) -> Self:
+        self._process.start()
+        self._sending.close()  # so that the end of the process is the end of the pipe
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._process.kill()
+        self._process.join()
+
+    def found(self) -> tuple[Aimed, ...]:
+        """Return what was found, once the search is over; nothing if its process has ended otherwise."""
+        if self._found is None:
+            try:
+                self._found = self._receiving.recv()
+            except EOFError:
+                self._found = ()
+        return self._found
+
+
+def _send_aimed(sending: Connection, version: str, metadata: str, seed: str) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started it ends it
+    sending.send(aimed(rules_for(version, MetadataMode(metadata)), seed))

@@ -38,7 +38,7 @@ DULL_BELOW = 8
 """A schedule with fewer steps tells too little."""
 PROPOSALS_MAX = 150
 REDRAWN_MAX = 50
-BLOCK = 8
+BLOCK = 4
 """So many schedules in a row run on one kind of cluster, which is started once for them."""
 BROKERS = (1, 2, 3, 4, 5)
 PROCESS_FAULTS = (Kill, KillTogether, Stop, Pause, Isolate)
