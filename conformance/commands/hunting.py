@@ -70,6 +70,10 @@ def add_hunt(parser: Parser) -> None:
     )
     parser.add_argument("--schedules", type=whole_number(1, SCHEDULES_MAX), metavar="N", help="so many on each release")
     parser.add_argument("--time", type=duration, metavar="T", help="for so long on each release: 90s, 20m or 1h")
+    parser.add_argument(
+        "--until-found", action="store_true", help="end a release at its first difference that comes back"
+    )
+    parser.add_argument("--drawn-only", action="store_true", help="draw every schedule: aim none at a rule")
     parser.add_argument("--grow-only", action="store_true", help="write the schedules to RUNS-DIR, and run none")
     parser.add_argument("--runs-dir", type=Path, default=Path("hunts"), help="where it all goes (default: hunts)")
     add_run_options(parser.add_argument)
@@ -95,6 +99,8 @@ def _asked(parsed: argparse.Namespace) -> HuntRequest:
         parsed.time,
         options,
         is_dry=parsed.grow_only,
+        until_found=parsed.until_found,
+        is_aimed=not parsed.drawn_only,
     )
 
 
@@ -110,6 +116,8 @@ class HuntRequest:
         options: how they are run; their seed is that of the schedules, too: None goes on with the last one, or takes
             a new one.
         is_dry: grow and write them, and run none.
+        until_found: a release ends with its first difference that comes back each time.
+        is_aimed: schedules are aimed at rules, too.
     """
 
     kafka: str
@@ -118,6 +126,8 @@ class HuntRequest:
     seconds: float | None = None
     options: RunOptions = field(default_factory=RunOptions)
     is_dry: bool = False
+    until_found: bool = False
+    is_aimed: bool = True
 
 
 def hunt(console: Console, asked: HuntRequest) -> int:
@@ -179,7 +189,11 @@ class _Hunt:
         """Return the schedule of a number: of three blocks one is drawn, the others are aimed while there are aims."""
         block, place = divmod(number, BLOCK)
         drawn, index = (block + DRAWN_EVERY - 1) // DRAWN_EVERY, 0
-        if block % DRAWN_EVERY and (index := (block - drawn) * BLOCK + place) < len(aims := self.aims.found()):
+        if (
+            self.asked.is_aimed
+            and block % DRAWN_EVERY
+            and (index := (block - drawn) * BLOCK + place) < len(aims := self.aims.found())
+        ):
             schedule = replace(aims[index].schedule, id=f"hunt/{self.seed}-{number}")
             return Grown(number, schedule, predict(schedule, self.line.rules))
         try:
@@ -214,6 +228,8 @@ def _hunt_on(console: Console, hunting: _Hunt, done: list[HuntedSchedule]) -> No
                 if hunting.is_over():
                     return
                 done.append(_run(console, hunting, session, grown))
+                if asked.until_found and done[-1].counted is Conformance.DEVIATES:
+                    return
 
 
 def _run(console: Console, hunting: _Hunt, session: Session, grown: Grown) -> HuntedSchedule:
