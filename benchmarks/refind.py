@@ -2,8 +2,8 @@
 
 Each defect of the track record is hunted on the release that has it, by rules that differ from the release's own in
 that defect's rules alone: as if it had been repaired. The hunt is told nothing else. A defect is found if a
-difference comes back each time, and its shortest schedule, which deviates by those rules, conforms by the release's own.
-Every defect that was hunted stands in the state directory, so that the benchmark goes on where it was ended.
+difference comes back each time, and its shortest schedule, which deviates by those rules, conforms by the release's
+own. Every defect that was hunted stands in the state directory, so that the benchmark goes on where it was ended.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def main() -> None:
             result = hunted(asked, defect)
             with (asked.state / RESULTS).open("a", encoding="utf-8") as stream:
                 stream.write(as_line(result))
-    print("\n".join(table(results(asked.state))))
+    sys.stdout.write("\n".join((*table(results(asked.state)), "")))
 
 
 def swapped(defect: KnownDefect) -> str | None:

@@ -188,12 +188,9 @@ class _Hunt:
     def _grown(self, number: int) -> Grown | None:
         """Return the schedule of a number: of three blocks one is drawn, the others are aimed while there are aims."""
         block, place = divmod(number, BLOCK)
-        drawn, index = (block + DRAWN_EVERY - 1) // DRAWN_EVERY, 0
-        if (
-            self.asked.is_aimed
-            and block % DRAWN_EVERY
-            and (index := (block - drawn) * BLOCK + place) < len(aims := self.aims.found())
-        ):
+        drawn = (block + DRAWN_EVERY - 1) // DRAWN_EVERY
+        aims = self.aims.found() if self.asked.is_aimed and block % DRAWN_EVERY else ()
+        if (index := (block - drawn) * BLOCK + place) < len(aims):
             schedule = replace(aims[index].schedule, id=f"hunt/{self.seed}-{number}")
             return Grown(number, schedule, predict(schedule, self.line.rules))
         try:
