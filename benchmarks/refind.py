@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from conformance.catalogue.track_record import TRACK_RECORD
+from conformance.commands.hunting import RUNS
 from conformance.hunting.journal import Journal
 from conformance.record.directory import RunDirectory, as_line
 from conformance.record.run import read_run
@@ -140,7 +141,7 @@ def hunted(asked: argparse.Namespace, defect: KnownDefect) -> Refound:
 
 def _conforms(runs: Path, one: HuntedSchedule, defect: KnownDefect) -> bool:
     """Return whether the run of the shortest schedule conforms by the rules of the release that was run."""
-    run = runs / "runs" / one.run
+    run = runs / RUNS / (one.shrunk_run or one.run)
     assert read_run(RunDirectory(run)).kafka == defect.broken
     told = _told(["judge", str(run), "--rules-of", defect.broken, "--json"])
     return '"CONFORMS"' in told

@@ -23,7 +23,7 @@ from conformance.record.run import read_run
 from conformance.record.verdict import Conformance
 from conformance.run_options import RunOptions, add_run_options, check_options, run_options
 from conformance.second_look import SecondLook
-from conformance.session import new_seed, session_on, verdict_words
+from conformance.session import new_seed, session_on
 from fault_injection.releases import UsageError
 from oracle.predict import predict
 from reports import write_report
@@ -58,6 +58,7 @@ TRIES = 3
 """So often a difference is tried again."""
 DRAWN_EVERY = 3
 """The first of so many blocks is drawn; the others are aimed at rules."""
+RUNS = "runs"
 REPORTED_MAX = 20
 """So many runs a report shows at most: the findings, then the latest of the others."""
 
@@ -70,9 +71,7 @@ def add_hunt(parser: Parser) -> None:
     )
     parser.add_argument("--schedules", type=whole_number(1, SCHEDULES_MAX), metavar="N", help="so many on each release")
     parser.add_argument("--time", type=duration, metavar="T", help="for so long on each release: 90s, 20m or 1h")
-    parser.add_argument(
-        "--until-found", action="store_true", help="end a release at its first difference that comes back"
-    )
+    parser.add_argument("--until-found", action="store_true", help="end at the first difference that comes back")
     parser.add_argument("--drawn-only", action="store_true", help="draw every schedule: aim none at a rule")
     parser.add_argument("--grow-only", action="store_true", help="write the schedules to RUNS-DIR, and run none")
     parser.add_argument("--runs-dir", type=Path, default=Path("hunts"), help="where it all goes (default: hunts)")
@@ -201,7 +200,7 @@ class _Hunt:
     @property
     def runs(self) -> Path:
         """Return the directory that gets the runs."""
-        return self.asked.directory / "runs"
+        return self.asked.directory / RUNS
 
     def is_over(self) -> bool:
         """Return whether the time is over."""
@@ -253,7 +252,7 @@ def _run(console: Console, hunting: _Hunt, session: Session, grown: Grown) -> Hu
     if hunted.is_finding:
         hunted = _inquired(hunting, session, hunted, finished, schedule)
     hunting.journal.note(hunted)
-    console.progress(f"[{grown.number}] {_words(hunted)}")
+    console.progress(f"[{grown.number}] {hunted.words}")
     return hunted
 
 
@@ -274,17 +273,8 @@ def _inquired(
         finding=str(path.relative_to(hunting.asked.directory)),
         explained_by=tuple(explained),
         shrunk_steps=None if smaller is None else len(shown.steps),
-        run=hunted.run if smaller is None else str(smaller.finished.run.path.relative_to(hunting.runs)),
+        shrunk_run=None if smaller is None else str(smaller.finished.run.path.relative_to(hunting.runs)),
     )
-
-
-def _words(hunted: HuntedSchedule) -> str:
-    reason = f": {hunted.reason}; {hunted.finding}" if hunted.is_finding else ""
-    if hunted.explained_by:
-        reason += f"; as the rules say with {' or '.join(hunted.explained_by)} swapped"
-    if hunted.shrunk_steps is not None:
-        reason += f"; shrunk from {len(hunted.steps)} to {hunted.shrunk_steps} steps"
-    return f"{verdict_words(hunted.counted.value, hunted.promise, hunted.seconds)}{reason}"
 
 
 def _summarise(
@@ -295,14 +285,15 @@ def _summarise(
     shown = [*findings, *(one for one in reversed(done) if not one.is_finding)][:REPORTED_MAX]
     report = None
     if shown:
-        report = write_report([asked.directory / "runs" / one.run for one in shown], asked.directory / "report.html")
+        runs = [asked.directory / RUNS / (one.shrunk_run or one.run) for one in shown]
+        report = write_report(runs, asked.directory / "report.html")
     refused = sum(tally.refused.values())
     if console.as_json:
         answer = {"seed": seed, "summary": counted(done), "proposed": tally.proposed, "refused": refused}
         console.answer_json({**answer, "report": report, "schedules": [asdict(one) for one in done]})
         return
     for one in findings:
-        console.answer(f"{one.line}  {one.number}  {_words(one)}")
+        console.answer(f"{one.line}  {one.number}  {one.words}")
     verdicts = ", ".join(f"{count} {word}" for word, count in counted(done).items()) or "none has its verdict"
     console.answer(f"{len(done)} schedules of seed {seed}: {verdicts}; {refused} of {tally.proposed} steps refused")
     if report is not None:

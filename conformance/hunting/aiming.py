@@ -17,8 +17,8 @@ from multiprocessing import get_context
 from random import Random
 from typing import TYPE_CHECKING, Self
 
-from conformance.hunting.taking import DroppedError, retaken
-from conformance.hunting.telling_apart import predicted_or_none, rules_held, told_apart, watching
+from conformance.hunting.legal_steps import DroppedError, retaken
+from conformance.hunting.rules_at_work import predicted_or_none, rules_held, told_apart, watching
 from oracle.brokers.model import Brokers
 from oracle.brokers.path_to_schedule import to_steps
 from oracle.brokers.questions import SearchBounds
@@ -90,7 +90,7 @@ def aimed(rules: RuleSet, seed: str) -> tuple[Aimed, ...]:
     found: dict[str, Schedule] = {}
     for bounds, states_max in SEARCHED:
         missing = {name: other for name, other in others.items() if name not in found}
-        search = _Search(rules, missing, bounds, states_max)
+        search = _RuleSearch(rules, missing, bounds, states_max)
         for name in search.places:
             schedule = search.schedule(name)
             if schedule is not None:
@@ -127,7 +127,7 @@ class _Place:
     other: PartitionState
 
 
-class _Search:
+class _RuleSearch:
     """The states of one partition within its bounds, and where a rule decides in them.
 
     Attributes:

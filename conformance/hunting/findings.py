@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.scenario import Scenario
+from conformance.hunting.rules_at_work import predicted_or_none, rules_held, told_apart
 from conformance.hunting.shrinking import identity, shrunk, size_of
-from conformance.hunting.telling_apart import predicted_or_none, rules_held, told_apart
 from conformance.record.directory import RunDirectoryError
 from conformance.record.verdict import AWAITED_STATE, NOT_HELD, TRACE, Conformance
 from conformance.second_look import SecondLook

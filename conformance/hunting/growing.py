@@ -13,8 +13,8 @@ from functools import cache
 from random import Random
 from typing import TYPE_CHECKING
 
+from conformance.hunting.legal_steps import DroppedError, LegalSteps, has_news
 from conformance.hunting.proposals import WEIGHTS, ProposalMoment
-from conformance.hunting.taking import DroppedError, TakenSteps, has_news
 from oracle.points import check_points
 from oracle.predict import predict
 from oracle.rules import message_format
@@ -127,7 +127,7 @@ class _Growing:
         self._frame = self._framed(rules, seed, number)
         self._brokers = tuple(map(BrokerId, BROKERS[: len(self._frame.replicas) + self._draw.choice((0, 0, 1))]))
         self._points = points_of(rules)
-        self._taken = TakenSteps(rules, self._frame, self._brokers)
+        self._taken = LegalSteps(rules, self._frame, self._brokers)
 
     def _framed(self, rules: RuleSet, seed: str, number: int) -> Schedule:
         """Draw settings and replicas; the kind of cluster is that of the block."""

@@ -16,6 +16,7 @@ import yaml
 
 from conformance.record.directory import as_line, write_whole
 from conformance.record.verdict import Conformance
+from conformance.session import verdict_words
 from fault_injection.releases import UsageError
 from oracle.schedule_format import encode
 
@@ -43,14 +44,15 @@ class HuntedSchedule:
         number: which schedule of that seed, from 0.
         steps: the words of its steps, in their order.
         seconds: how long it took, with what it took to try it again.
-        run: its run directory, in that of the runs; of a shrunk finding that of the shortest schedule.
+        run: the name of its run directory.
         finding: the file that it was written to; None if it conforms.
         tries: how often a difference was tried again, each time on a fresh cluster.
         came_back: how often it was there again.
         rules_of: the rules that it is held against, if they are not the release's own.
         explained_by: the rules, one apart from these, by which its run conforms.
-        shrunk_steps: how many steps the shortest schedule has that still shows it; None if nothing could be taken
-            away, or nobody tried. Then ``finding`` is that schedule.
+        shrunk_steps: how many steps the shortest schedule has that still shows it, which then is ``finding``; None if
+            nothing could be taken away, or nobody tried.
+        shrunk_run: the run directory of that schedule, in that of the runs.
     """
 
     line: str
@@ -68,6 +70,7 @@ class HuntedSchedule:
     rules_of: str | None = None
     explained_by: tuple[str, ...] = ()
     shrunk_steps: int | None = None
+    shrunk_run: str | None = None
 
     @property
     def counted(self) -> Conformance:
@@ -79,6 +82,17 @@ class HuntedSchedule:
     def is_finding(self) -> bool:
         """Return whether somebody has to look at it."""
         return self.conformance is not Conformance.CONFORMS
+
+    @property
+    def words(self) -> str:
+        """Return the verdict, and what a finding is, as progress tells them."""
+        verdict = verdict_words(self.counted.value, self.promise, self.seconds)
+        if not self.is_finding:
+            return verdict
+        rules = " or ".join(self.explained_by)
+        explained = f"; as the rules say with {rules} swapped" if rules else ""
+        shrunk = "" if self.shrunk_steps is None else f"; shrunk from {len(self.steps)} to {self.shrunk_steps} steps"
+        return f"{verdict}: {self.reason}; {self.finding}{explained}{shrunk}"
 
 
 class Journal:

@@ -1,8 +1,8 @@
 """How short can a finding be? Steps, records, replicas and settings are taken away for as long as it is still shown.
 
 Greedy: halves of the steps first, then quarters, and so on down to single steps, each from the end; then what the
-schedule is about, made plainer. Whatever is left is taken on the model anew (``taking.retaken``), so that a step that
-names what is gone falls away with it. Who shrinks says whether a schedule still shows the finding: the model, in
+schedule is about, made plainer. Whatever is left is taken on the model anew (``legal_steps.retaken``), so that a step
+that names what is gone falls away with it. Who shrinks says whether a schedule still shows the finding: the model, in
 which that takes no time, or brokers.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-from conformance.hunting.taking import DroppedError, retaken
+from conformance.hunting.legal_steps import DroppedError, retaken
 from oracle.schedule import TopicSettings
 from oracle.steps.frames import Hold
 from oracle.steps.produce import Produce

@@ -6,7 +6,7 @@ import pytest
 
 from conformance.hunting import aiming
 from conformance.hunting.aiming import Aimed, AimedInBackground, aimed
-from conformance.hunting.telling_apart import predicted_or_none, told_apart
+from conformance.hunting.rules_at_work import predicted_or_none, told_apart
 from oracle.brokers.questions import SearchBounds
 from oracle.predict import predict
 from oracle.schedule_format import decode, encode
@@ -37,11 +37,13 @@ def test_each_can_be_written_down(found: tuple[Aimed, ...]) -> None:
 
 
 def test_those_that_come_first_hold_all_that_was_found(found: tuple[Aimed, ...]) -> None:
-    rules = {one.rule for one in found}
     held: set[str] = set()
-    news = [one.rule not in held and not held.update(one.held) for one in found]
+    news = []
+    for one in found:
+        news.append(one.rule not in held)
+        held |= one.held
     assert news == sorted(news, reverse=True)
-    assert held >= rules
+    assert held >= {one.rule for one in found}
 
 
 def test_a_seed_decides_the_order_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from conformance.hunting.legal_steps import END, retaken
+from conformance.hunting.rules_at_work import predicted_or_none, told_apart
 from conformance.hunting.shrinking import identity, shrunk, size_of
-from conformance.hunting.taking import END, retaken
-from conformance.hunting.telling_apart import predicted_or_none, told_apart
 from oracle.predict import predict
 from oracle.schedule import Schedule, TopicSettings
 from oracle.steps.brokers import Kill, Start

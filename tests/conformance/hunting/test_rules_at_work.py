@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from conformance.hunting.telling_apart import predicted_or_none, rules_held, told_apart, watching
+from conformance.hunting.rules_at_work import predicted_or_none, rules_held, told_apart, watching
 from oracle.predict import predict
 from oracle.prediction import Alternative
 from oracle.steps.brokers import Kill, Start
@@ -42,14 +43,16 @@ def test_what_is_the_same_is_not_told_apart() -> None:
 
 @pytest.mark.parametrize("code", ["leader", "isr", "elr"])
 def test_a_number_of_the_partition_is_told(code: str) -> None:
-    changed = replace(OWN.checkpoints[0], **{code: (7,)})
+    fields: dict[str, Any] = {code: (7,)}
+    changed = replace(OWN.checkpoints[0], **fields)
     assert told_apart(OWN, replace(OWN, checkpoints=(changed, *OWN.checkpoints[1:]))) == {code}
 
 
 @pytest.mark.parametrize("code", ["log_start_offset", "log_end_offset", "high_watermark", "alive"])
 def test_a_number_of_a_replica_is_told(code: str) -> None:
     first = OWN.checkpoints[0]
-    numbers = {**first.replicas, ONE: replace(first.replicas[ONE], **{code: 7})}
+    fields: dict[str, Any] = {code: 7}
+    numbers = {**first.replicas, ONE: replace(first.replicas[ONE], **fields)}
     changed = replace(first, replicas=numbers, remote_log_end_offsets={**first.remote_log_end_offsets})
     assert told_apart(OWN, replace(OWN, checkpoints=(changed, *OWN.checkpoints[1:]))) == {code}
 
@@ -62,8 +65,8 @@ def test_what_the_leader_knows_of_its_followers_is_told() -> None:
 @pytest.mark.parametrize(
     ("fields", "code"), [({"error": "X"}, "outcome"), ({"fate": None}, "missing"), ({"offset": 9}, "moved")]
 )
-def test_what_becomes_of_a_record_is_told(fields: dict[str, object], code: str) -> None:
-    changed = replace(OWN.records[0], **fields)  # type: ignore[arg-type] # any other value will do
+def test_what_becomes_of_a_record_is_told(fields: dict[str, Any], code: str) -> None:
+    changed = replace(OWN.records[0], **fields)
     assert told_apart(OWN, replace(OWN, records=(changed, *OWN.records[1:]))) == {code}
 
 

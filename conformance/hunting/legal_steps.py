@@ -43,7 +43,7 @@ class DroppedError(Exception):
     """A schedule that is not worth its run; the message says why."""
 
 
-class TakenSteps:
+class LegalSteps:
     """The steps taken so far, and where the model stands after them.
 
     Args:
@@ -154,7 +154,7 @@ def retaken(schedule: Schedule, rules: RuleSet) -> Schedule:
     Raises:
         DroppedError: it cannot be brought back.
     """
-    taken = TakenSteps(rules, replace(schedule, steps=()), schedule.brokers)
+    taken = LegalSteps(rules, replace(schedule, steps=()), schedule.brokers)
     for step in schedule.steps:
         if step != END and (has_news(taken.steps) or not isinstance(step, Checkpoint)):
             taken.take(step)
