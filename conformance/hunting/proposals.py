@@ -113,6 +113,11 @@ class ProposalMoment:
         return [b for b in self.assigned if not (is_lag and b == leader) and b not in self.unsteady]
 
     @property
+    def separable(self) -> list[BrokerId]:
+        """Return those of which a silence can be followed: one at a time, as a second one may hear half of a change."""
+        return [] if self.world.obstacles.unreachable else self.dispensable
+
+    @property
     def is_complete(self) -> bool:
         """Return whether every assigned replica takes part, as changes of topics need it."""
         return len(self.assigned) == len(self.state.assignment)
@@ -255,7 +260,7 @@ def roll(at: ProposalMoment) -> tuple[Step, ...]:
 
 def pause(at: ProposalMoment) -> tuple[Step, ...]:
     """Freeze a broker."""
-    return at.about_one(Pause, at.dispensable)
+    return at.about_one(Pause, at.separable)
 
 
 def resume(at: ProposalMoment) -> tuple[Step, ...]:
@@ -265,7 +270,7 @@ def resume(at: ProposalMoment) -> tuple[Step, ...]:
 
 def isolate(at: ProposalMoment) -> tuple[Step, ...]:
     """Cut a broker off."""
-    return at.about_one(Isolate, at.dispensable)
+    return at.about_one(Isolate, at.separable)
 
 
 def rejoin(at: ProposalMoment) -> tuple[Step, ...]:
@@ -329,11 +334,15 @@ def alter(at: ProposalMoment) -> tuple[Step, ...]:
 
 
 def delete_records(at: ProposalMoment) -> tuple[Step, ...]:
-    """Delete some of the records that are committed."""
+    """Delete some of the records that are committed: not all of a log, if a new epoch leaves the old one's entry."""
     leader = at.state.serving_leader()
-    if leader is None or leader.high_watermark <= leader.log_start_offset:
+    if leader is None:
         return ()
-    return (DeleteRecords(Offset(at.draw.randint(leader.log_start_offset + 1, leader.high_watermark))),)
+    keeps_one = not at.world.rules.writes_epoch_on_election
+    last = min(leader.high_watermark, leader.log.log_end_offset - keeps_one)
+    if last <= leader.log_start_offset:
+        return ()
+    return (DeleteRecords(Offset(at.draw.randint(leader.log_start_offset + 1, last))),)
 
 
 def create_topic(at: ProposalMoment) -> tuple[Step, ...]:
