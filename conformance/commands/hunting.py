@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from argparse import ArgumentTypeError
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,39 +14,43 @@ from conformance.catalogue.scenario import Scenario
 from conformance.cluster_pool import brokers_for
 from conformance.commands.parser import add_json, check_writable, given, whole_number
 from conformance.hunting.aiming import AimedInBackground
+from conformance.hunting.blocks import RUNS, HuntRequest, LineHunt
 from conformance.hunting.findings import FindingInquiry
-from conformance.hunting.growing import BLOCK, Grown, GrowthCount, NothingGrownError, grow
+from conformance.hunting.growing import Grown, GrowthCount
 from conformance.hunting.journal import HuntedSchedule, Journal, counted
+from conformance.hunting.tally import tell_tally
 from conformance.judgement.verdicts import exit_code
 from conformance.line import NEWEST, held_against
 from conformance.record.run import read_run
 from conformance.record.verdict import Conformance
-from conformance.run_options import RunOptions, add_run_options, check_options, run_options
+from conformance.run_options import add_run_options, check_options, run_options
 from conformance.second_look import SecondLook
 from conformance.session import new_seed, session_on
 from fault_injection.releases import UsageError
-from oracle.predict import predict
 from reports import write_report
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from conformance.commands.parser import Parser
     from conformance.console import Console
-    from conformance.line import Line
     from conformance.pipeline import Finished
     from conformance.session import Session
     from oracle.schedule import Schedule
 
 DESCRIPTION = """Grows schedules step by step from what the model predicts, runs each on real brokers, and holds every
-number and record against the prediction. A difference is tried again three times on a fresh cluster (one that comes
-back now and then is inconclusive), and written as a schedule of its own with the command that runs it. One seed gives
-the same schedules on any machine; a hunt goes on where it stopped."""
+number and record against the prediction. Two of three blocks of schedules are aimed: for each rule of the release the
+model is searched for one that brokers without that rule would not pass. A difference is tried again three times on a
+fresh cluster (one that comes back now and then is inconclusive), explained by a swapped rule if one fits, shrunk, and
+written as a schedule of its own with the command that runs it. One seed gives the same schedules on any machine; a hunt
+goes on where it stopped."""
 EPILOG = """examples:
   kafka-conformance hunt --time 20m                       the newest release
   kafka-conformance hunt --kafka 2.8.2,4.4.0 --schedules 50 --seed 7
   kafka-conformance hunt --kafka 3.9/zookeeper --grow-only --schedules 3      only write the schedules
+  kafka-conformance hunt --time 20m --until-found --rules-of '4.4.0~join-isr-at-epoch-start'   does it find that?
+  kafka-conformance hunt --tally                          count what was hunted so far
 
 exit codes: 0 everything conforms, 1 something deviates, 2 usage, 3 inconclusive, 4 harness error,
 130 Ctrl-C, which ends with a report; 1 before 4 before 3 before 0
@@ -56,9 +60,6 @@ _DURATION = re.compile(r"(\d{1,6})([smh])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 TRIES = 3
 """So often a difference is tried again."""
-DRAWN_EVERY = 3
-"""The first of so many blocks is drawn; the others are aimed at rules."""
-RUNS = "runs"
 REPORTED_MAX = 20
 """So many runs a report shows at most: the findings, then the latest of the others."""
 
@@ -74,11 +75,16 @@ def add_hunt(parser: Parser) -> None:
     parser.add_argument("--until-found", action="store_true", help="end at the first difference that comes back")
     parser.add_argument("--drawn-only", action="store_true", help="draw every schedule: aim none at a rule")
     parser.add_argument("--grow-only", action="store_true", help="write the schedules to RUNS-DIR, and run none")
+    parser.add_argument("--tally", action="store_true", help="only count what RUNS-DIR has of all hunts so far")
     parser.add_argument("--runs-dir", type=Path, default=Path("hunts"), help="where it all goes (default: hunts)")
     add_run_options(parser.add_argument)
     parser.add_argument("--quiet", action="store_true", help="no progress")
     add_json(parser)
-    parser.set_defaults(command=lambda console, a: hunt(console, _asked(a)))
+    parser.set_defaults(command=_command)
+
+
+def _command(console: Console, parsed: argparse.Namespace) -> int:
+    return tell_tally(console, parsed.runs_dir) if parsed.tally else hunt(console, _asked(parsed))
 
 
 def duration(text: str) -> float:
@@ -103,32 +109,6 @@ def _asked(parsed: argparse.Namespace) -> HuntRequest:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class HuntRequest:
-    """What ``hunt`` is asked for.
-
-    Attributes:
-        kafka: the releases, one after the other, as ``conformance.catalogue.ladder.lines`` takes them.
-        directory: where runs, findings, journal and report go.
-        schedules: how many on each release; None for as many as there is time.
-        seconds: how long on each release; None for no limit.
-        options: how they are run; their seed is that of the schedules, too: None goes on with the last one, or takes
-            a new one.
-        is_dry: grow and write them, and run none.
-        until_found: a release ends with its first difference that comes back each time.
-        is_aimed: schedules are aimed at rules, too.
-    """
-
-    kafka: str
-    directory: Path
-    schedules: int | None = None
-    seconds: float | None = None
-    options: RunOptions = field(default_factory=RunOptions)
-    is_dry: bool = False
-    until_found: bool = False
-    is_aimed: bool = True
-
-
 def hunt(console: Console, asked: HuntRequest) -> int:
     """Hunt on every release, write the report, and return the exit code."""
     check_options(asked.options)
@@ -142,8 +122,8 @@ def hunt(console: Console, asked: HuntRequest) -> int:
     tally = GrowthCount()
     try:
         for line in chosen:
-            with AimedInBackground(line.rules, str(seed)) as aims:
-                _hunt_on(console, _Hunt(asked, journal, line, seed, tally, aims), done)
+            with AimedInBackground(line.rules, str(seed), is_wanted=asked.is_aimed) as aims:
+                _hunt_on(console, LineHunt(asked, journal, line, seed, tally, aims), done)
     finally:
         if not asked.is_dry:
             _summarise(console, asked, seed, done, tally)
@@ -162,52 +142,7 @@ def _seed(journal: Journal, asked: HuntRequest) -> int:
     return before[-1].seed if before else new_seed()
 
 
-@dataclass(frozen=True, slots=True)
-class _Hunt:
-    """A hunt on one line."""
-
-    asked: HuntRequest
-    journal: Journal
-    line: Line
-    seed: int
-    tally: GrowthCount
-    aims: AimedInBackground
-    began: float = field(default_factory=time.monotonic)
-
-    def blocks(self) -> Iterator[list[Grown]]:
-        """Yield what is to be run, a cluster's schedules at a time, until there were enough or the time is over."""
-        number = self.journal.next_number(self.line.text, self.seed, self.line.rules_of)
-        end = None if self.asked.schedules is None else number + self.asked.schedules
-        while (end is None or number < end) and not self.is_over():
-            last = (number // BLOCK + 1) * BLOCK
-            numbers = range(number, last if end is None else min(last, end))
-            yield [grown for one in numbers if (grown := self._grown(one)) is not None]
-            number = numbers.stop
-
-    def _grown(self, number: int) -> Grown | None:
-        """Return the schedule of a number: of three blocks one is drawn, the others are aimed while there are aims."""
-        block, place = divmod(number, BLOCK)
-        drawn = (block + DRAWN_EVERY - 1) // DRAWN_EVERY
-        aims = self.aims.found() if self.asked.is_aimed and block % DRAWN_EVERY else ()
-        if (index := (block - drawn) * BLOCK + place) < len(aims):
-            schedule = replace(aims[index].schedule, id=f"hunt/{self.seed}-{number}")
-            return Grown(number, schedule, predict(schedule, self.line.rules))
-        try:
-            return grow(self.line.rules, str(self.seed), number, self.tally)
-        except NothingGrownError:
-            return None
-
-    @property
-    def runs(self) -> Path:
-        """Return the directory that gets the runs."""
-        return self.asked.directory / RUNS
-
-    def is_over(self) -> bool:
-        """Return whether the time is over."""
-        return self.asked.seconds is not None and time.monotonic() - self.began > self.asked.seconds
-
-
-def _hunt_on(console: Console, hunting: _Hunt, done: list[HuntedSchedule]) -> None:
+def _hunt_on(console: Console, hunting: LineHunt, done: list[HuntedSchedule]) -> None:
     """Run the schedules of one line; what has its verdict is in ``done``, and in the journal."""
     line, asked = hunting.line, hunting.asked
     if asked.is_dry:
@@ -228,7 +163,7 @@ def _hunt_on(console: Console, hunting: _Hunt, done: list[HuntedSchedule]) -> No
                     return
 
 
-def _run(console: Console, hunting: _Hunt, session: Session, grown: Grown) -> HuntedSchedule:
+def _run(console: Console, hunting: LineHunt, session: Session, grown: Grown) -> HuntedSchedule:
     schedule = grown.schedule
     console.progress(f"[{grown.number}] {', '.join(step.word for step in schedule.steps)}")
     entry = Scenario(schedule.id, schedule, f"schedule {grown.number} of a hunt with seed {hunting.seed}")
@@ -257,7 +192,7 @@ def _run(console: Console, hunting: _Hunt, session: Session, grown: Grown) -> Hu
 
 
 def _inquired(
-    hunting: _Hunt, session: Session, hunted: HuntedSchedule, finished: Finished, schedule: Schedule
+    hunting: LineHunt, session: Session, hunted: HuntedSchedule, finished: Finished, schedule: Schedule
 ) -> HuntedSchedule:
     """Write a finding down; one that comes back each time is asked after, and shrunk, before."""
     explained, smaller = {}, None

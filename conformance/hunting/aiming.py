@@ -238,26 +238,34 @@ def _seen(state: PartitionState) -> object:
 
 
 class AimedInBackground:
-    """The schedules that are aimed at rules, searched in a process that ends with its ``with`` block."""
+    """The schedules that are aimed at rules, searched in a process that ends with its ``with`` block.
 
-    def __init__(self, rules: RuleSet, seed: str) -> None:
+    Args:
+        rules: the release's.
+        seed: of the hunt.
+        is_wanted: False searches none.
+    """
+
+    def __init__(self, rules: RuleSet, seed: str, *, is_wanted: bool = True) -> None:
         spawning = get_context("spawn")
         self._receiving, sending = spawning.Pipe(duplex=False)
         arguments = (sending, rules.version, rules.metadata.value, seed)
         self._process = spawning.Process(target=_send_aimed, args=arguments, daemon=True)
-        self._found: tuple[Aimed, ...] | None = None
+        self._found: tuple[Aimed, ...] | None = None if is_wanted else ()
         self._sending = sending
 
     def __enter__(self) -> Self:
-        self._process.start()
+        if self._found is None:
+            self._process.start()
         self._sending.close()  # so that the end of the process is the end of the pipe
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._process.kill()
-        self._process.join()
+        if self._process.pid is not None:
+            self._process.kill()
+            self._process.join()
 
     def found(self) -> tuple[Aimed, ...]:
         """Return what was found, once the search is over; nothing if its process has ended otherwise."""

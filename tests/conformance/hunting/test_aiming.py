@@ -61,6 +61,12 @@ def test_a_search_ends_with_its_block() -> None:
     assert not process.is_alive()
 
 
+def test_none_is_searched_unless_it_is_wanted() -> None:
+    with AimedInBackground(NEWEST, "1", is_wanted=False) as searching:
+        assert searching.found() == ()
+        assert searching._process.pid is None
+
+
 def test_a_search_that_was_ended_by_others_has_found_nothing() -> None:
     with AimedInBackground(NEWEST, "1") as searching:
         searching._process.kill()
