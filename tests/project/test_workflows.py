@@ -14,6 +14,7 @@ import yaml
 
 from conformance.catalogue.ladder import LADDER
 from conformance.cli import build_parser
+from conformance.hunting.journal import JOURNAL
 from fault_injection.releases import MetadataMode, find_release
 from tests.conftest import AT_NIGHT, ONE_IN_THREE, is_for_the_night
 from tests.project.documents import ROOT, page
@@ -108,6 +109,24 @@ def test_the_nightly_script_gives_the_command_line_options_that_it_has() -> None
     assert 'cat "$RUNS/matrix.md" >>"$GITHUB_STEP_SUMMARY"' in NIGHTLY
 
 
+@pytest.mark.parametrize(("release", "mode"), lines_of_nightly("hunt"))
+def test_nightly_hunts_on_lines_that_are_there_and_keeps_the_journal(release: str, mode: str) -> None:
+    assert MetadataMode(mode) in find_release(release).metadata_modes
+    steps = workflow("nightly.yml")["jobs"]["hunt"]["steps"]
+    assert ".ci/nightly --hunt ${{ matrix.line }} 60m" in [step.get("run") for step in steps]
+    (kept,) = [step["with"]["path"] for step in steps if "actions/cache" in step.get("uses", "")]
+    assert kept == f"runs/{JOURNAL}"
+
+
+def test_the_hunt_of_the_nightly_script_is_a_command_line() -> None:
+    (command,) = re.findall(r"kafka-conformance (hunt --kafka .*?) \|\|", NIGHTLY, re.DOTALL)
+    words = shlex.split(command.replace("\\\n", " ").replace("${SEED:-$(date -u +%Y%m%d)}", "7"))
+    for name, value in (("$2", "4.4.0/kraft"), ("${3:-60m}", "60m"), ("$BACKEND", "process"), ("$RUNS", "runs")):
+        words = [value if word == name else word for word in words]
+    parsed = build_parser().parse_args(words)
+    assert (parsed.kafka, parsed.time, parsed.seed, str(parsed.runs_dir)) == ("4.4.0/kraft", 3600, 7, "runs")
+
+
 def test_nightly_joins_the_tables_of_all_lines() -> None:
     job = workflow("nightly.yml")["jobs"]["table"]
     assert (job["needs"], job["if"]) == (["conformance", "docker"], "always()")
@@ -115,7 +134,10 @@ def test_nightly_joins_the_tables_of_all_lines() -> None:
     names = [
         step["with"]["name"] for step in steps_of(ROOT / "nightly.yml") if "upload-artifact" in step.get("uses", "")
     ]
-    assert [name.startswith(download["with"]["pattern"].rstrip("*")) for name in names] == [True, True, False]
+    assert [name.startswith(download["with"]["pattern"].rstrip("*")) for name in names] == [
+        *(True, True),
+        *(False, False),
+    ]
     assert [step["run"] for step in job["steps"] if "run" in step] == [".ci/nightly --join"]
 
 
