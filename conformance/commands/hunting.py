@@ -6,6 +6,7 @@ import re
 import time
 from argparse import ArgumentTypeError
 from dataclasses import asdict, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ from conformance.run_options import add_run_options, check_options, run_options
 from conformance.second_look import SecondLook
 from conformance.session import new_seed, session_on
 from fault_injection.releases import UsageError
+from oracle.steps.step import STEP_CLASSES
 from reports import write_report
 
 if TYPE_CHECKING:
@@ -72,6 +74,13 @@ def add_hunt(parser: Parser) -> None:
     )
     parser.add_argument("--schedules", type=whole_number(1, SCHEDULES_MAX), metavar="N", help="so many on each release")
     parser.add_argument("--time", type=duration, metavar="T", help="for so long on each release: 90s, 20m or 1h")
+    parser.add_argument(
+        "--steps",
+        type=step_patterns,
+        default=(),
+        metavar="P[,P…]",
+        help="only schedules with such steps: 'kill*,reassign'",
+    )
     parser.add_argument("--until-found", action="store_true", help="end at the first difference that comes back")
     parser.add_argument("--drawn-only", action="store_true", help="draw every schedule: aim none at a rule")
     parser.add_argument("--grow-only", action="store_true", help="write the schedules to RUNS-DIR, and run none")
@@ -95,6 +104,15 @@ def duration(text: str) -> float:
     return int(found[1]) * _SECONDS[found[2]]
 
 
+def step_patterns(text: str) -> tuple[str, ...]:
+    """Return patterns such as ``kill*,reassign``; each must match the word of a step."""
+    patterns = tuple(pattern.strip() for pattern in text.split(",") if pattern.strip())
+    for pattern in patterns:
+        if not any(fnmatchcase(word, pattern) for word in STEP_CLASSES):
+            raise ArgumentTypeError(f"no step is called {pattern!r}; kafka-conformance schedule-help has them")
+    return patterns
+
+
 def _asked(parsed: argparse.Namespace) -> HuntRequest:
     options = run_options(given(parsed))
     return HuntRequest(
@@ -106,6 +124,7 @@ def _asked(parsed: argparse.Namespace) -> HuntRequest:
         is_dry=parsed.grow_only,
         until_found=parsed.until_found,
         is_aimed=not parsed.drawn_only,
+        patterns=parsed.steps,
     )
 
 

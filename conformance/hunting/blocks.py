@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from conformance.hunting.growing import BLOCK, Grown, NothingGrownError, grow
+from conformance.hunting.growing import BLOCK, Grown, NothingGrownError, grow, has_steps
 from conformance.run_options import RunOptions
 from oracle.predict import predict
 
@@ -42,6 +42,7 @@ class HuntRequest:
         is_dry: grow and write them, and run none.
         until_found: a release ends with its first difference that comes back each time.
         is_aimed: schedules are aimed at rules, too.
+        patterns: what the words of steps are to match: each schedule has a step for each of them.
     """
 
     kafka: str
@@ -52,6 +53,7 @@ class HuntRequest:
     is_dry: bool = False
     until_found: bool = False
     is_aimed: bool = True
+    patterns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +83,12 @@ class LineHunt:
         block, place = divmod(number, BLOCK)
         drawn = (block + DRAWN_EVERY - 1) // DRAWN_EVERY
         aims = self.aims.found() if self.asked.is_aimed and block % DRAWN_EVERY else ()
+        aims = tuple(aim for aim in aims if has_steps(aim.schedule.steps, self.asked.patterns))
         if (index := (block - drawn) * BLOCK + place) < len(aims):
             schedule = replace(aims[index].schedule, id=f"hunt/{self.seed}-{number}")
             return Grown(number, schedule, predict(schedule, self.line.rules))
         try:
-            return grow(self.line.rules, str(self.seed), number, self.tally)
+            return grow(self.line.rules, str(self.seed), number, self.tally, self.asked.patterns)
         except NothingGrownError:
             return None
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from functools import cache
 from random import Random
 from typing import TYPE_CHECKING
@@ -38,6 +39,8 @@ DULL_BELOW = 8
 """A schedule with fewer steps tells too little."""
 PROPOSALS_MAX = 150
 REDRAWN_MAX = 50
+WANTED = 6
+"""So much more often a proposal is drawn whose steps are asked for."""
 BLOCK = 4
 """So many schedules in a row run on one kind of cluster, which is started once for them."""
 BROKERS = (1, 2, 3, 4, 5)
@@ -76,7 +79,9 @@ class Grown:
     prediction: Prediction
 
 
-def grow(rules: RuleSet, seed: str, number: int, tally: GrowthCount | None = None) -> Grown:
+def grow(
+    rules: RuleSet, seed: str, number: int, tally: GrowthCount | None = None, patterns: Sequence[str] = ()
+) -> Grown:
     """Grow the schedule of a number.
 
     Args:
@@ -84,13 +89,14 @@ def grow(rules: RuleSet, seed: str, number: int, tally: GrowthCount | None = Non
         seed: of the hunt.
         number: which schedule of the hunt, from 0.
         tally: where to count what was refused and dropped.
+        patterns: what the words of steps are to match: a step for each of them.
 
     Raises:
         NothingGrownError: everything that was drawn is dull, or cannot be brought back.
     """
     tally = GrowthCount() if tally is None else tally
     for attempt in range(REDRAWN_MAX):
-        growing = _Growing(rules, seed, number, attempt, tally)
+        growing = _Growing(rules, seed, number, attempt, tally, patterns)
         try:
             schedule = growing.whole()
             return Grown(number, schedule, predict(schedule, rules))
@@ -121,7 +127,13 @@ def points_of(rules: RuleSet) -> tuple[PointName, ...]:
 class _Growing:
     """One schedule while it grows."""
 
-    def __init__(self, rules: RuleSet, seed: str, number: int, attempt: int, tally: GrowthCount) -> None:
+    def __init__(
+        self, rules: RuleSet, seed: str, number: int, attempt: int, tally: GrowthCount, patterns: Sequence[str]
+    ) -> None:
+        self._patterns = patterns
+        self._weights = {
+            one: weight * (WANTED if _matches(one.__name__, patterns) else 1) for one, weight in WEIGHTS.items()
+        }
         self._draw = Random(f"{seed}/{number}/{attempt}")  # noqa: S311 - chance that can be repeated is what is wanted
         self._tally = tally
         self._frame = self._framed(rules, seed, number)
@@ -162,11 +174,13 @@ class _Growing:
             self._propose()
         schedule = self._taken.whole()
         _drop_if_dull(schedule.steps)
+        if not has_steps(schedule.steps, self._patterns):
+            raise DroppedError("it lacks a step that was asked for")
         return schedule
 
     def _propose(self) -> None:
         taken = self._taken
-        proposal = self._draw.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
+        proposal = self._draw.choices(list(self._weights), list(self._weights.values()))[0]
         taken.so_far.index = len(taken.steps)
         named = frozenset(replace(self._frame, steps=tuple(taken.steps)).brokers)
         moment = ProposalMoment(
@@ -190,6 +204,15 @@ class _Growing:
         if self._frame.checkpointing is HighWatermarkCheckpoint.PROMPT:
             return frozenset()
         return frozenset(step.broker for step in self._taken.steps if isinstance(step, Start))
+
+
+def has_steps(steps: Sequence[Step], patterns: Sequence[str]) -> bool:
+    """Return whether there is a step for each pattern."""
+    return all(any(fnmatchcase(step.word, pattern) for step in steps) for pattern in patterns)
+
+
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def _drop_if_dull(steps: Sequence[Step]) -> None:

@@ -85,6 +85,13 @@ def test_one_seed_gives_the_same_schedules_in_any_process() -> None:
     assert told[0] != TELLING
 
 
+def test_steps_that_are_asked_for_are_in_every_schedule() -> None:
+    rules = rules_of("4.4.0/kraft")
+    for number in range(3):
+        words = {step.word for step in grow(rules, "asked", number, patterns=("reassign", "paus*")).schedule.steps}
+        assert words >= {"reassign", "pause"}
+
+
 def test_another_seed_and_another_number_give_others() -> None:
     rules = rules_of("4.4.0/kraft")
     steps = {grow(rules, seed, number).schedule.steps for seed in ("a", "b") for number in (0, 1)}
