@@ -206,6 +206,8 @@ def _run(console: Console, hunting: LineHunt, session: Session, grown: Grown) ->
     if hunted.is_finding:
         hunted = _inquired(hunting, session, hunted, finished, schedule)
     hunting.journal.note(hunted)
+    if grown.prediction.unregistrable:
+        session.cluster_pool.discard_cluster()  # a broker of it could not register any more once it has crashed
     console.progress(f"[{grown.number}] {hunted.words}")
     return hunted
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from conformance.catalogue.questions import in_words
@@ -11,7 +12,7 @@ from conformance.catalogue.track_record import TRACK_RECORD
 from conformance.commands.parser import add_json, refuse, table_lines
 from conformance.line import Line, line_named, release_named
 from conformance.record.directory import as_plain
-from conformance.scenarios.regressions.defect import UNREACHED
+from conformance.scenarios.regressions.defect import OPEN, UNREACHED
 from fault_injection.releases import RELEASES
 from fault_injection.releases.jars import cache_directory, jar_set
 from oracle.rules import base_protocol
@@ -132,6 +133,7 @@ def add_track_record(parser: Parser) -> None:
     """Say what the command does, and add its options."""
     parser.describe(DESCRIPTION)
     parser.add_argument("--markdown", action="store_true", help="as the tables of docs/track-record.md")
+    parser.add_argument("--open", action="store_true", help="only what is open in the newest release")
     add_json(parser)
     parser.set_defaults(command=_track_record)
 
@@ -140,9 +142,24 @@ def _track_record(console: Console, parsed: argparse.Namespace) -> int:
     if parsed.json:
         refuse(parsed, ["--markdown"], "is about the text: --json has the same.")
     if parsed.markdown:
+        refuse(parsed, ["--open"], "is none of the tables of --markdown.")
         console.answer("\n".join(record_in_markdown()))
         return 0
-    return list_track_record(console)
+    return list_open(console) if parsed.open else list_track_record(console)
+
+
+def list_open(console: Console) -> int:
+    """Print what is open in the newest release."""
+    if console.as_json:
+        console.answer_json({"open": [asdict(one) for one in OPEN]})
+        return 0
+    width = console.width(WIDTH)
+    console.answer("Open in the newest release:")
+    for one in OPEN:
+        told = (one.symptom, f"seen on: {one.seen_on}", f"cause and steps: {one.document}")
+        texts = (line for text in told for line in _wrapped(text, width))
+        console.answer("\n".join((f"  {one.issue or 'not reported'}", *texts, f"      {one.command}")))
+    return 0
 
 
 def list_track_record(console: Console) -> int:
@@ -150,7 +167,7 @@ def list_track_record(console: Console) -> int:
     if console.as_json:
         shown = [_defect_as_json(defect) for defect in TRACK_RECORD]
         unreached = [{"issue": one.issue, "symptom": one.symptom, "reason": one.reason} for one in UNREACHED]
-        console.answer_json({"defects": shown, "unreached": unreached})
+        console.answer_json({"defects": shown, "open": [asdict(one) for one in OPEN], "unreached": unreached})
         return 0
     width = console.width(WIDTH)
     console.answer("Shown by a scenario each:")

@@ -107,6 +107,47 @@ class KnownDefect:
         return f"kafka-conformance run {self.scenario} --kafka {release}{mode}"
 
 
+# What is open in the newest release?
+
+
+@dataclass(frozen=True, slots=True)
+class OpenDefect:
+    """A defect that no release has repaired yet.
+
+    Attributes:
+        issue: as upstream names it; None if nobody has reported it.
+        symptom: what goes wrong, in one sentence without its full stop.
+        seen_on: the lines on which it was seen, in words.
+        command: shows it on the newest release.
+        document: the page with its cause and its shortest steps on stock brokers, from the project's root.
+    """
+
+    issue: str | None
+    symptom: str
+    seen_on: str
+    command: str
+    document: str
+
+
+OPEN: tuple[OpenDefect, ...] = (
+    OpenDefect(
+        None,
+        "a broker cannot register again after a crash, once a topic is deleted whose min.insync.replicas was changed "
+        "while the broker was an eligible leader replica",
+        "every line from 4.1 on, and 4.0 with the feature",
+        "kafka-conformance run EL-06/deleted-topic",
+        "docs/findings/cleared-eligible-leaders.md",
+    ),
+    OpenDefect(
+        "KAFKA-19996",
+        "below min.insync.replicas a replica that lacks records enters the ISR and is thrown out again, without end",
+        "3.9.2/kraft and 4.4.0, not 3.6.2/kraft",
+        "kafka-conformance run --schedule docs/findings/isr-flaps.yaml",
+        "docs/findings/isr-flaps.md",
+    ),
+)
+
+
 # Which known replication defects does no scenario show, and why not?
 
 
