@@ -318,7 +318,8 @@ def reassign(at: ProposalMoment) -> tuple[Step, ...]:
     """Move the partition to other brokers, or to the same ones in another order."""
     down = {*at.down, *at.world.obstacles.unreachable}
     targets = [broker for broker in at.brokers if broker not in down]
-    if down.intersection(at.state.assignment):
+    is_held = any(armed.hold.follower is not None for armed in at.held)  # a replica that goes may end its connection
+    if down.intersection(at.state.assignment) or is_held:
         return ()
     count = min(len(targets), max(1, len(at.state.assignment) + at.draw.choice((-1, 0, 0, 1))))
     target = tuple(at.draw.sample(targets, count))
