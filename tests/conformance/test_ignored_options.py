@@ -23,6 +23,7 @@ VERSIONS = "--full is about the table: --json has the rules of every release tha
 SEARCH = "--quiet is about the progress of a search: it needs --regenerate"
 LADDER = "means nothing to --ladder, which only prints the ladder."
 
+OWN_RULES = "a matrix holds each release against its own rules: --rules-of goes with run and hunt."
 IGNORED = (
     ("run TR-01 --profile full", PROFILE),
     ("run --schedule mine.yaml --profile quick", PROFILE),
@@ -31,7 +32,7 @@ IGNORED = (
     ("matrix TR-01 --backend process --jre-image j", BASE_IMAGE),
     ("run TR-01 --label fork", "--label is about a Kafka of your own: give --kafka-home or --image too."),
     ("matrix --kafka-home own", "a matrix tells builds apart by what you call them: give --label too."),
-    ("matrix --rules-of 4.3.1", "a matrix holds each release against its own rules"),
+    ("matrix --rules-of 4.3.1", OWN_RULES),
     ("matrix --only-table --kafka-home own", f"--kafka-home {ONLY_TABLE}"),
     ("matrix --only-table --label fork", f"--label {ONLY_TABLE}"),
     ("matrix --ladder --image own:1", f"--image {LADDER}"),
