@@ -98,6 +98,8 @@ class LegalSteps:
         ways = self._ways.after(so_far.index, step)
         if len(ways.ways) > WAYS_MAX:
             raise DroppedError("too many outcomes are open")
+        if ways.assumed:
+            raise DroppedError("it assumes one of several outcomes that are open")
         self.so_far, self._ways = so_far, ways
         self.steps.append(step)
         now = self.silent()

@@ -64,6 +64,11 @@ def test_no_schedule_is_dull(line: str) -> None:
 
 
 @pytest.mark.parametrize("line", LINES)
+def test_no_schedule_assumes_how_a_race_ends(line: str) -> None:
+    assert not any(one.prediction.assumed for one in grown(line)[0])
+
+
+@pytest.mark.parametrize("line", LINES)
 def test_few_proposals_are_refused_and_no_schedule_as_a_whole(line: str) -> None:
     _, tally = grown(line)
     assert sum(tally.refused.values()) < 0.2 * tally.proposed
