@@ -9,6 +9,7 @@ from oracle.points import NotOnReleaseError as NotOnReleaseError
 from oracle.points import check_points
 from oracle.predicting.assumptions import what_passes
 from oracle.predicting.branches import Branch, Ways
+from oracle.predicting.interleavings import STATES_MAX
 from oracle.predicting.outcome import conclude
 from oracle.predicting.races import merged
 from oracle.predicting.step_effects import take as take
@@ -32,8 +33,13 @@ if TYPE_CHECKING:
     from oracle.vocabulary import BrokerId
 
 
-def predict(schedule: Schedule, rules: RuleSet) -> Prediction:
+def predict(schedule: Schedule, rules: RuleSet, states_max: int = STATES_MAX) -> Prediction:
     """Predict every checkpoint, every record's fate and every produce's outcome.
+
+    Args:
+        schedule: what happens.
+        rules: the release's.
+        states_max: how many states are looked at between two rest points.
 
     Raises:
         ScheduleError: if a step assumes what no rule of this release can bring about, or a hold never meets a frame;
@@ -42,31 +48,31 @@ def predict(schedule: Schedule, rules: RuleSet) -> Prediction:
             that the schedule needs.
     """
     try:
-        return _predicted(schedule, rules)
+        return _predicted(schedule, rules, states_max)
     except ScheduleError as error:
         heeding = replace(rules, election=unclean_election.heeded(rules.election))
-        if heeding == rules or not _is_possible(schedule, heeding):
+        if heeding == rules or not _is_possible(schedule, heeding, states_max):
             raise
         message = f"{unclean_election.why_unheeded(rules.version)}: {error}"
         raise NotOnReleaseError(message, step=error.step, field=error.field) from error
 
 
-def _is_possible(schedule: Schedule, rules: RuleSet) -> bool:
+def _is_possible(schedule: Schedule, rules: RuleSet, states_max: int) -> bool:
     try:
-        _predicted(schedule, rules)
+        _predicted(schedule, rules, states_max)
     except ScheduleError:
         return False
     return True
 
 
-def _predicted(schedule: Schedule, rules: RuleSet) -> Prediction:
+def _predicted(schedule: Schedule, rules: RuleSet, states_max: int) -> Prediction:
     check_structure(schedule)
     check_points(schedule, rules)
     rules = message_format.adapted(rules, schedule.settings)
     ways = Ways((Branch(initial_world(schedule, rules, schedule.brokers)),))
     for index, step in enumerate(schedule.steps):
         met = frozenset().union(*(way.world.gate.met for way in ways.ways))
-        ways = ways.after(index, step)
+        ways = ways.after(index, step, states_max)
         check_awaited(schedule.steps, index, met, [way.world for way in ways.ways])
     check_met(schedule.steps, [way.world for way in ways.ways])
     if ways.ways[0].world.obstacles != Obstacles():

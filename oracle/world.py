@@ -116,6 +116,10 @@ class Obstacles:
         return replace(self, cuts=self.cuts - {(follower, leader)})
 
 
+MOVES_MAX = 1_000
+"""More moves of the controller than any release makes before all is told and every wish is answered."""
+
+
 class ImpossibleEventError(ValueError):
     """An event that no rule allows in this state."""
 
@@ -323,10 +327,17 @@ _HALF_STEPS = {FetchStage.PARKED: _complete, FetchStage.REQUESTED: _arrive, Fetc
 
 
 def settled(world: World) -> World:
-    """Let everything happen that no hold blocks, the elected leader first."""
-    while possible := controller_moves(world):
+    """Let everything happen that no hold blocks, the elected leader first.
+
+    Raises:
+        ImpossibleEventError: it never ends.
+    """
+    for _ in range(MOVES_MAX):
+        possible = controller_moves(world)
+        if not possible:
+            return world
         _, world = possible[0]
-    return world
+    raise ImpossibleEventError("controller and leader never come to rest")
 
 
 def controller_moves(world: World) -> tuple[tuple[Event | None, World], ...]:

@@ -15,6 +15,7 @@ from typing_extensions import override
 from oracle.predict import predict
 from oracle.rules.rule_set import RuleSet
 from oracle.steps.step import ScheduleError
+from oracle.world import ImpossibleEventError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from oracle.prediction import Moment, Prediction, RecordPrediction
     from oracle.schedule import Schedule
 
+STATES_MAX = 2_000
+"""So many states between two rest points are enough for rules that no release has: some never come to rest."""
 ALTERNATIVES_MAX = 8
 """Of a schedule that leaves more outcomes open nothing is said."""
 OF_REPLICA = ("log_start_offset", "log_end_offset", "high_watermark", "alive")
@@ -44,10 +47,10 @@ def rules_held(schedule: Schedule, rules: RuleSet, others: Mapping[str, RuleSet]
 
 
 def predicted_or_none(schedule: Schedule, rules: RuleSet) -> Prediction | None:
-    """Return what rules predict; None if they refuse the schedule, or contradict themselves in it."""
+    """Return what rules predict; None if they refuse the schedule, contradict themselves in it, or take too long."""
     try:
-        return predict(schedule, rules)
-    except (ScheduleError, AssertionError):
+        return predict(schedule, rules, STATES_MAX)
+    except (ScheduleError, ImpossibleEventError, AssertionError):
         return None
 
 

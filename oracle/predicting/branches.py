@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from oracle.asking import StepAnswer, answer
 from oracle.predicting.assumptions import UnmetAssumptionError, check
 from oracle.predicting.comparing import StateChange
-from oracle.predicting.interleavings import TooManyStatesError, explore, identity
+from oracle.predicting.interleavings import STATES_MAX, TooManyStatesError, explore, identity
 from oracle.predicting.outcome import moment
 from oracle.predicting.races import decisions, shared
 from oracle.predicting.step_effects import strokes
@@ -64,13 +64,18 @@ class Ways:
     ways: tuple[Branch, ...]
     assumed: tuple[Assumption, ...] = ()
 
-    def after(self, index: int, step: Step) -> Ways:
+    def after(self, index: int, step: Step, states_max: int = STATES_MAX) -> Ways:
         """Take one step on every way.
+
+        Args:
+            index: of the step.
+            step: what is done.
+            states_max: how many states are looked at between two rest points.
 
         Raises:
             ScheduleError: no rule allows the step or brings about what it assumes, or too many ways are open.
         """
-        reached = [way for before in self.ways for way in _taken(before, index, step)]
+        reached = [way for before in self.ways for way in _taken(before, index, step, states_max)]
         kept, unmet = _checked(reached, step)
         if not kept:
             raise _refused(unmet, index)
@@ -92,20 +97,20 @@ def _answer(world: World, index: int, step: Ask) -> StepAnswer:
     return StepAnswer(index, step.sentence(), answer(world, step))
 
 
-def _taken(way: Branch, index: int, step: Step) -> tuple[Branch, ...]:
+def _taken(way: Branch, index: int, step: Step, states_max: int) -> tuple[Branch, ...]:
     """Return every way to do a step and come to rest."""
     ways: tuple[Branch, ...] = (way,)
     for stroke in strokes(step):
-        reached = [after for before in ways for after in _after_stroke(before, stroke, index, step)]
+        reached = [after for before in ways for after in _after_stroke(before, stroke, index, step, states_max)]
         ways = _without_repetition(reached, index)
     return ways
 
 
-def _after_stroke(way: Branch, stroke: Stroke, index: int, step: Step) -> Iterator[Branch]:
+def _after_stroke(way: Branch, stroke: Stroke, index: int, step: Step, states_max: int) -> Iterator[Branch]:
     during = step_words(index, step)
     try:
         struck = stroke(way.world)
-        graph = explore(struck)
+        graph = explore(struck, states_max)
     except ImpossibleEventError as error:
         raise ScheduleError(_in_a_race(str(error), way), step=index, field=blamed_field(step, way.world)) from error
     except TooManyStatesError as error:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from oracle import world as world_module
 from oracle.asking import StepAnswer
 from oracle.guarantees import PromiseVerdict
 from oracle.predict import initial_world, predict
@@ -21,6 +22,7 @@ from oracle.steps.frames import AwaitHold, ReleaseHold
 from oracle.steps.step import ScheduleError
 from oracle.steps.waits import AwaitIsr, Checkpoint
 from oracle.vocabulary import BrokerId, Fate, MetadataMode, Offset, PointName, ProduceOutcome
+from oracle.world import ImpossibleEventError
 from tests.oracle.open_races import (
     answer_before_or_after_the_second_fetch,
     lost_or_kept,
@@ -158,15 +160,22 @@ def test_too_many_outcomes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert refused.value.step == 1
 
 
-def test_too_many_interleavings_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_interleavings_are_refused() -> None:
     five = schedule(produce("m0"), replicas=tuple(BrokerId(broker) for broker in range(1, 6)))
-    world = initial_world(five, rules_for("4.3.1", MetadataMode.KRAFT), five.replicas)
+    rules = rules_for("4.3.1", MetadataMode.KRAFT)
+    world = initial_world(five, rules, five.replicas)
     (send,) = strokes(five.steps[0])
     with pytest.raises(TooManyStatesError, match="more than 20 states"):
         explore(send(world), states_max=20)
-    monkeypatch.setattr(branches, "explore", lambda world: explore(world, states_max=20))
     with pytest.raises(ScheduleError, match="hold some links, or take fewer replicas"):
-        predicted(five)
+        predict(five, rules, states_max=20)
+
+
+def test_a_controller_that_never_comes_to_rest_is_impossible(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(world_module, "controller_moves", lambda world: ((None, world),))
+    alone = schedule(produce("m0"))
+    with pytest.raises(ImpossibleEventError, match="never come to rest"):
+        initial_world(alone, rules_for("4.3.1", MetadataMode.KRAFT), alone.replicas)
 
 
 @pytest.fixture
