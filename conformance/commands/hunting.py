@@ -62,6 +62,8 @@ _DURATION = re.compile(r"(\d{1,6})([smh])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 TRIES = 3
 """So often a difference is tried again."""
+USUAL_BROKERS = (1, 2, 3)
+"""Every cluster of a hunt has these, so that the next block finds one that it can use."""
 REPORTED_MAX = 20
 """So many runs a report shows at most: the findings, then the latest of the others."""
 
@@ -172,8 +174,8 @@ def _hunt_on(console: Console, hunting: LineHunt, done: list[HuntedSchedule]) ->
     looks = SecondLook(None, TRIES, is_thorough=True)
     with session_on(line, asked.options, hunting.seed, console.progress, words, looks=looks) as session:
         for block in hunting.blocks():
-            brokers = [broker for one in block for broker in brokers_for(one.schedule)]
-            session.cluster_pool.shared_brokers = frozenset(brokers)
+            brokers = (broker for one in block for broker in brokers_for(one.schedule))
+            session.cluster_pool.shared_brokers = frozenset((*USUAL_BROKERS, *brokers))
             for grown in block:
                 if hunting.is_over():
                     return
