@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from conformance.catalogue.ladder import lines
 from conformance.catalogue.scenario import Scenario
 from conformance.cluster_pool import brokers_for
-from conformance.commands.parser import add_json, check_writable, given, whole_number
+from conformance.commands.parser import add_json, check_writable, given, refuse, whole_number
 from conformance.hunting.aiming import AimedInBackground
 from conformance.hunting.blocks import RUNS, HuntRequest, LineHunt
 from conformance.hunting.findings import FindingInquiry
@@ -87,6 +87,9 @@ def add_hunt(parser: Parser) -> None:
     parser.add_argument("--drawn-only", action="store_true", help="draw every schedule: aim none at a rule")
     parser.add_argument("--grow-only", action="store_true", help="write the schedules to RUNS-DIR, and run none")
     parser.add_argument("--tally", action="store_true", help="only count what RUNS-DIR has of all hunts so far")
+    parser.add_argument(
+        "--rules", action="store_true", help="with --tally: which rules the conforming runs would notice"
+    )
     parser.add_argument("--runs-dir", type=Path, default=Path("hunts"), help="where it all goes (default: hunts)")
     add_run_options(parser.add_argument)
     parser.add_argument("--quiet", action="store_true", help="no progress")
@@ -95,7 +98,10 @@ def add_hunt(parser: Parser) -> None:
 
 
 def _command(console: Console, parsed: argparse.Namespace) -> int:
-    return tell_tally(console, parsed.runs_dir) if parsed.tally else hunt(console, _asked(parsed))
+    if parsed.tally:
+        return tell_tally(console, parsed.runs_dir, with_rules=parsed.rules)
+    refuse(parsed, ["--rules"], "is about what was hunted: give --tally too.")
+    return hunt(console, _asked(parsed))
 
 
 def duration(text: str) -> float:

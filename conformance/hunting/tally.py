@@ -10,10 +10,17 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
+from conformance.hunting.blocks import RUNS
 from conformance.hunting.growing import PROCESS_FAULTS
 from conformance.hunting.journal import Journal
+from conformance.hunting.rules_at_work import rules_held
 from conformance.judgement.verdicts import exit_code
+from conformance.line import line_named
+from conformance.record.directory import RunDirectory
+from conformance.record.schedule import read_schedule
+from conformance.record.verdict import Conformance
 from fault_injection.releases import UsageError
+from oracle.rules.by_version import one_rule_apart
 from oracle.steps.frames import Hold
 from oracle.steps.step import STEP_CLASSES
 
@@ -90,8 +97,13 @@ def _median(counts: Sequence[int]) -> float:
     return float(median(counts)) if counts else 0.0
 
 
-def tell_tally(console: Console, directory: Path) -> int:
+def tell_tally(console: Console, directory: Path, *, with_rules: bool = False) -> int:
     """Say what the journal of a directory adds up to, and return the exit code of its verdicts.
+
+    Args:
+        console: where it is said.
+        directory: of the hunts.
+        with_rules: tell also which rules the runs that conform have held brokers to.
 
     Raises:
         JournalError: the journal cannot be read.
@@ -102,8 +114,61 @@ def tell_tally(console: Console, directory: Path) -> int:
         raise UsageError(f"{journal.path} is not there: nothing was hunted in {directory}")
     hunted = journal.read()
     told = tally(hunted)
+    rules = [shown for _, shown in sorted(rules_shown(console, directory / RUNS, hunted).items())] if with_rules else []
     if console.as_json:
-        console.answer_json(asdict(told))
+        console.answer_json({**asdict(told), "rules": [asdict(shown) for shown in rules]})
     else:
-        console.answer("\n".join(told.lines()))
+        console.answer("\n".join((*told.lines(), *(line for shown in rules for line in shown.lines()))))
     return exit_code((one.counted, None) for one in hunted)
+
+
+# Which rules would have been noticed otherwise? Of every run that conforms, each rule swapped in turn.
+
+
+@dataclass(frozen=True, slots=True)
+class RulesShown:
+    """What the conforming runs of a line have held its brokers to.
+
+    Attributes:
+        line: the release in its metadata mode.
+        runs: how many runs were looked at.
+        shown: in how many of them a rule, swapped, would have been noticed, by its name.
+        others: the rules that none of them would notice.
+    """
+
+    line: str
+    runs: int
+    shown: dict[str, int]
+    others: tuple[str, ...]
+
+    def lines(self) -> Iterator[str]:
+        """Yield it in words."""
+        total = len(self.shown) + len(self.others)
+        yield f"{self.line}: {self.runs} conforming runs hold brokers to {len(self.shown)} of {total} rules"
+        yield f"  {', '.join(f'{rule} {count}' for rule, count in self.shown.items()) or 'none'}"
+        yield f"  not: {', '.join(self.others) or 'none'}"
+
+
+def rules_shown(console: Console, runs: Path, hunted: Sequence[HuntedSchedule]) -> dict[str, RulesShown]:
+    """Return, line by line, which rules the runs that conform by a release's own rules hold brokers to.
+
+    Args:
+        console: told of each line that begins.
+        runs: where the runs are; one that is not there any more is left out.
+        hunted: the schedules of a journal.
+    """
+    conforming = [one for one in hunted if one.conformance is Conformance.CONFORMS and one.rules_of is None]
+    found = {}
+    for line in dict.fromkeys(one.line for one in conforming):
+        directories = [RunDirectory(runs / one.run) for one in conforming if one.line == line]
+        there = [run for run in directories if run.path.is_dir()]
+        console.progress(f"{line}: each rule swapped in {len(there)} schedules")
+        found[line] = _shown_by(line, there)
+    return found
+
+
+def _shown_by(line: str, runs: Sequence[RunDirectory]) -> RulesShown:
+    rules = line_named(line).rules
+    others = one_rule_apart(rules)
+    counted = Counter(rule for run in runs for rule in rules_held(read_schedule(run), rules, others))
+    return RulesShown(line, len(runs), dict(counted.most_common()), tuple(sorted(set(others) - set(counted))))

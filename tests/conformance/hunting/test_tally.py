@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 from conformance.cli import main
 from conformance.hunting.journal import HuntedSchedule, Journal
 from conformance.hunting.tally import RARE_BELOW, tally
+from conformance.record.directory import RunDirectory
+from conformance.record.schedule import write_schedule
 from conformance.record.verdict import Conformance
 from oracle.steps.step import STEP_CLASSES
+from tests.conformance.hunting.rule_sets import LONG, NEEDS_MIN_ISR, OTHERS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,6 +66,27 @@ def test_the_command_counts_and_runs_nothing(tmp_path: Path, capsys: pytest.Capt
     assert main(["hunt", "--tally", "--json", "--runs-dir", str(tmp_path)]) == 3
     assert json.loads(capsys.readouterr().out)["schedules"] == 3
     assert [path.name for path in tmp_path.iterdir()] == ["hunt.ndjson"]
+
+
+def test_rules_that_conforming_runs_would_notice_are_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journal = Journal(tmp_path)
+    gone = replace(one(9, "produce"), run="gone")
+    for hunted in (one(0, "kill"), gone, HUNTED[2], replace(one(1, "kill"), rules_of="4.4.0~maximal-isr")):
+        journal.note(hunted)
+    write_schedule(RunDirectory.create(tmp_path / "runs", "run-0"), LONG)
+    assert main(["hunt", "--tally", "--rules", "--json", "--runs-dir", str(tmp_path)]) == 3
+    (told,) = json.loads(capsys.readouterr().out)["rules"]
+    assert (told["line"], told["runs"], told["shown"][NEEDS_MIN_ISR]) == ("4.4.0/kraft", 1, 1)
+    assert set(told["shown"]) | set(told["others"]) == set(OTHERS)
+    assert main(["hunt", "--tally", "--rules", "--runs-dir", str(tmp_path)]) == 3
+    assert f"1 conforming runs hold brokers to {len(told['shown'])} of {len(OTHERS)} rules" in capsys.readouterr().out
+
+
+def test_rules_are_counted_of_what_was_hunted_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["hunt", "--rules", "--schedules", "1"]) == 2
+    assert "--rules is about what was hunted" in capsys.readouterr().err
 
 
 def test_without_a_journal_there_is_nothing_to_count(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
