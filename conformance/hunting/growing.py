@@ -146,7 +146,7 @@ class _Growing:
         block = Random(f"{seed}/block {number // BLOCK}")  # noqa: S311 - likewise
         timing = block.choices((Timing.SESSION, Timing.LAG), (9, 1))[0]
         checkpointing = block.choices((HighWatermarkCheckpoint.PROMPT, HighWatermarkCheckpoint.NEVER), (4, 1))[0]
-        count = self._draw.choices((1, 2, 3, 4), (1, 10, 7, 1))[0]
+        count = self._draw.choices((1, 2, 3, 4, 5), (2, 20, 14, 2, 1))[0]
         is_old = rules.heeds_message_format and not rules.truncation.cuts_to_high_watermark
         old = f"{self._draw.choice(message_format.WITHOUT_EPOCHS)}.0" if is_old and self._draw.random() < 0.15 else None
         minimum = self._draw.choices((1, 2), (5, 3))[0] if count > 1 else 1

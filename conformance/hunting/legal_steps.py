@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 WAYS_MAX = 4
 """A step that leaves more outcomes open is not taken."""
+STATES_MAX = 3_000
+"""A step after which links can move in more ways than these states is not taken."""
 END = Checkpoint("the end")
 """The last step of every schedule that is grown or shrunk."""
 
@@ -95,7 +97,7 @@ class LegalSteps:
         step.check(so_far)
         silent = self.silent()
         check_points(replace(self._frame, steps=(step,)), self._release)
-        ways = self._ways.after(so_far.index, step)
+        ways = self._ways.after(so_far.index, step, STATES_MAX)
         if len(ways.ways) > WAYS_MAX:
             raise DroppedError("too many outcomes are open")
         if ways.assumed:
