@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +26,7 @@ def test_what_is_open_is_told_with_its_page_and_its_command(capsys: pytest.Captu
     for one in OPEN:
         assert (ROOT / one.document).is_file()
         assert f"{one.issue or 'not reported'} {one.symptom}" in told
+        assert Path(one.document).name in (ROOT / "docs" / "track-record.md").read_text(encoding="utf-8")
         assert one.command in told
         build_parser().parse_args(shlex.split(one.command)[1:])
 

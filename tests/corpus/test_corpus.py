@@ -35,7 +35,7 @@ def test_what_became_of_a_schedule_has_not_changed(name: str, line: str) -> None
     rules, refusal = rules_for(version, MetadataMode(metadata)), VERDICTS[name]["refused"]
     assert schedule.id == f"corpus/{name}"
     if refusal is None:
-        assert predict(schedule, rules).records
+        assert predict(schedule, rules).moments
         return
     with pytest.raises(ScheduleError, match=re.escape(refusal)):
         predict(schedule, rules)

@@ -139,6 +139,14 @@ OPEN: tuple[OpenDefect, ...] = (
         "docs/findings/cleared-eligible-leaders.md",
     ),
     OpenDefect(
+        None,
+        "a replica that a reassignment removes stays an eligible leader replica, if fewer are left than "
+        "min.insync.replicas",
+        "4.1.2, 4.3.1 and 4.4.0",
+        "kafka-conformance run --schedule docs/findings/removed-eligible-leader.yaml",
+        "docs/findings/removed-eligible-leader.md",
+    ),
+    OpenDefect(
         "KAFKA-19996",
         "below min.insync.replicas a replica that lacks records enters the ISR and is thrown out again, without end",
         "3.9.2/kraft and 4.4.0, not 3.6.2/kraft",
