@@ -17,13 +17,12 @@ from multiprocessing import get_context
 from random import Random
 from typing import TYPE_CHECKING, Self
 
-from conformance.hunting.legal_steps import DroppedError, retaken
-from conformance.hunting.rules_at_work import predicted_or_none, rules_held, told_apart, watching
+from conformance.hunting.legal_steps import REQUIREMENT, DroppedError, retaken
+from conformance.hunting.rules_at_work import rules_held, told_by, watching
 from oracle.brokers.model import Brokers
 from oracle.brokers.path_to_schedule import to_steps
 from oracle.brokers.questions import SearchBounds
 from oracle.brokers.reductions import advanced
-from oracle.predict import predict
 from oracle.rules.by_version import one_rule_apart, rules_for
 from oracle.schedule import TopicSettings
 from oracle.steps.frames import Hold
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
 
     Way = tuple[tuple[BrokerAction, PartitionState], ...]
 
-SAFE, UNSAFE, UNCLEAN = TopicSettings(2), TopicSettings(), TopicSettings(unclean_leader_election=True)
+SAFE, UNCLEAN = TopicSettings(2), TopicSettings(unclean_leader_election=True)
 SEARCHED: tuple[tuple[SearchBounds, int], ...] = (
     (SearchBounds(2, 1, 2), 1500),
     (SearchBounds(2, 2, 3, power_failure=True), 3000),
@@ -98,7 +97,8 @@ def aimed(rules: RuleSet, seed: str) -> tuple[Aimed, ...]:
     names = sorted(found)
     Random(f"{seed}/aims").shuffle(names)  # noqa: S311 - chance that can be repeated is what is wanted
     every = [Aimed(name, found[name], frozenset(rules_held(found[name], rules, others))) for name in names]
-    return (*_first(every), *_again(every))
+    first = tuple(_first(every))
+    return (*first, *(one for one in every if one not in first))
 
 
 def _first(every: list[Aimed]) -> Iterator[Aimed]:
@@ -107,11 +107,6 @@ def _first(every: list[Aimed]) -> Iterator[Aimed]:
         if one.rule not in held:
             held |= one.held
             yield one
-
-
-def _again(every: list[Aimed]) -> Iterator[Aimed]:
-    first = list(_first(every))
-    yield from (one for one in every if one not in first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +173,7 @@ class _RuleSearch:
         other = self._others[name]
         for _, way in zip(range(WRITTEN_MAX), self._measurable(name), strict=False):
             schedule = self._written(name, way)
-            against = None if schedule is None else predicted_or_none(schedule, other)
-            if schedule is not None and against is not None and told_apart(predict(schedule, self._rules), against):
+            if schedule is not None and told_by(schedule, self._rules, other):
                 return schedule
         return None
 
@@ -194,20 +188,22 @@ class _RuleSearch:
             if _seen(own) != _seen(state):
                 yield way
                 continue
-            for action, after, against in self._together(own, state, name):
+            for action, after, against in self._together(own, state, name, other):
                 pair = self._model.key(after), other.key(against)
                 if pair not in known and len(known) < PAIRS_MAX and pair[0] != pair[1]:
                     known.add(pair)
                     queue.append(((*way, (action, after)), against))
 
     def _together(
-        self, own: PartitionState, state: PartitionState, name: str
+        self, own: PartitionState, state: PartitionState, name: str, other: Brokers
     ) -> Iterator[tuple[BrokerAction, PartitionState, PartitionState]]:
         """Yield each action that is possible in both states, with what it leads to in each."""
-        possible = set(map(str, Brokers(self._others[name], self._bounds).possible(state)))
+        if not self._model.is_within_bounds(own):
+            return
+        possible = set(map(str, other.possible(state)))
         for action in self._model.possible(own):
             against = self._otherwise(name, state, action) if str(action) in possible else None
-            if against is not None and self._model.is_within_bounds(own):
+            if against is not None:
                 yield action, advanced(own, action.events, self._watched, self._bounds), against
 
     def _written(self, name: str, way: Way) -> Schedule | None:
@@ -215,7 +211,7 @@ class _RuleSearch:
         frame = replace(
             self._model.empty_schedule(),
             id=f"hunt/{name}",
-            requirement="Brokers do what the rules of their release predict.",
+            requirement=REQUIREMENT,
         )
         steps: list[Step] = []
         for step in to_steps(way, frame, self._rules):

@@ -82,7 +82,7 @@ class LineHunt:
         """Return the schedule of a number: of three blocks one is drawn, the others are aimed while there are aims."""
         block, place = divmod(number, BLOCK)
         drawn = (block + DRAWN_EVERY - 1) // DRAWN_EVERY
-        aims = self.aims.found() if self.asked.is_aimed and block % DRAWN_EVERY else ()
+        aims = self.aims.found() if block % DRAWN_EVERY else ()
         aims = tuple(aim for aim in aims if has_steps(aim.schedule.steps, self.asked.patterns))
         if (index := (block - drawn) * BLOCK + place) < len(aims):
             schedule = replace(aims[index].schedule, id=f"hunt/{self.seed}-{number}")

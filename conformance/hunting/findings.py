@@ -12,13 +12,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.scenario import Scenario
-from conformance.hunting.rules_at_work import predicted_or_none, rules_held, told_apart
+from conformance.hunting.rules_at_work import rules_held, told_by
 from conformance.hunting.shrinking import identity, shrunk, size_of
 from conformance.record.directory import RunDirectoryError
 from conformance.record.verdict import AWAITED_STATE, NOT_HELD, TRACE, Conformance
 from conformance.second_look import SecondLook
 from conformance.stages.repredict import repredict
-from oracle.predict import predict
 from oracle.rules.by_version import one_rule_apart
 from oracle.steps.step import ScheduleError
 
@@ -45,12 +44,10 @@ class Shrunk:
 
     Attributes:
         finished: the run in which brokers showed it.
-        tries: how many schedules brokers ran for that.
     """
 
     schedule: Schedule
     finished: Finished
-    tries: int
 
 
 class FindingInquiry:
@@ -76,8 +73,12 @@ class FindingInquiry:
         """Return the rule sets, one rule apart, by which the run conforms; by that rule's name."""
         others = one_rule_apart(self._rules)
         held = rules_held(self._schedule, self._rules, others)
-        asked = [name for name, codes in held.items() if codes & self._codes or self._codes & UNFORESEEN][:ASKED_MAX]
+        asked = [name for name, codes in held.items() if self._may_be_shown_by(codes)][:ASKED_MAX]
         return {name: others[name] for name in asked if self._conforms(others[name])}
+
+    def _may_be_shown_by(self, codes: frozenset[str]) -> bool:
+        """Return whether a difference with these codes may be the finding."""
+        return bool(codes) and bool(codes & self._codes or self._codes & UNFORESEEN)
 
     def _conforms(self, rules: RuleSet) -> bool:
         try:
@@ -99,9 +100,7 @@ class FindingInquiry:
         for other in explanations.values():
 
             def differs(smaller: Schedule, other: RuleSet = other) -> bool:
-                against = predicted_or_none(smaller, other)
-                codes = frozenset() if against is None else told_apart(predict(smaller, self._rules), against)
-                return bool(codes) and (bool(codes & self._codes) or bool(self._codes & UNFORESEEN))
+                return self._may_be_shown_by(told_by(smaller, self._rules, other))
 
             yield shrunk(self._schedule, self._rules, differs)
 
@@ -121,4 +120,4 @@ class FindingInquiry:
         return is_shown
 
     def _told(self, schedule: Schedule) -> Shrunk:
-        return Shrunk(schedule, self._shown[identity(schedule)], self._tries)
+        return Shrunk(schedule, self._shown[identity(schedule)])

@@ -14,7 +14,7 @@ from functools import cache
 from random import Random
 from typing import TYPE_CHECKING
 
-from conformance.hunting.legal_steps import DroppedError, LegalSteps, has_news
+from conformance.hunting.legal_steps import REQUIREMENT, DroppedError, LegalSteps, has_news
 from conformance.hunting.proposals import WEIGHTS, ProposalMoment
 from oracle.points import check_points
 from oracle.predict import predict
@@ -152,7 +152,7 @@ class _Growing:
         minimum = self._draw.choices((1, 2), (5, 3))[0] if count > 1 else 1
         return Schedule(
             id=f"hunt/{seed}-{number}",
-            requirement="Brokers do what the rules of their release predict.",
+            requirement=REQUIREMENT,
             sources=(),
             replicas=tuple(map(BrokerId, BROKERS[:count])),
             steps=(),

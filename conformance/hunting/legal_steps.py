@@ -37,6 +37,8 @@ WAYS_MAX = 4
 """A step that leaves more outcomes open is not taken."""
 STATES_MAX = 3_000
 """A step after which links can move in more ways than these states is not taken."""
+REQUIREMENT = "Brokers do what the rules of their release predict."
+"""What every schedule that nobody wrote down is held to."""
 END = Checkpoint("the end")
 """The last step of every schedule that is grown or shrunk."""
 

@@ -54,6 +54,12 @@ def predicted_or_none(schedule: Schedule, rules: RuleSet) -> Prediction | None:
         return None
 
 
+def told_by(schedule: Schedule, rules: RuleSet, other: RuleSet) -> frozenset[str]:
+    """Return what a schedule's run would show differently under other rules; nothing if those say nothing of it."""
+    against = predicted_or_none(schedule, other)
+    return frozenset() if against is None else told_apart(predict(schedule, rules), against)
+
+
 def told_apart(one: Prediction, other: Prediction) -> frozenset[str]:
     """Return what a run would show differently, in the words of verdicts; nothing if one outcome is in both."""
     ways, others = (_outcomes(each) for each in (one, other))
