@@ -9,6 +9,7 @@ import pytest
 from conformance.clients.producer import send
 from conformance.clients.topics import create_topic
 from conformance.probes.connection import ProbeError
+from conformance.probes.replica import Admission
 from conformance.probes.replica_probe import ProbedNumbers, ReplicaProbe
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.readiness import await_registered, await_unregistered
@@ -58,14 +59,18 @@ def start(cluster: Cluster, broker: int) -> str:
 
 
 def await_leader(cluster: Cluster, probe: ReplicaProbe, leader: int, *isr: int, asked: BrokerId) -> None:
-    """Wait until the controller has decided, and every broker has heard of it: a client may ask any of them."""
+    """Wait until the controller has decided, every broker has heard of it, and the leader admits records.
+
+    A client may ask any of them, and a KRaft broker publishes its metadata before its replica leads.
+    """
 
     def is_known() -> bool:
         decided = probe.controller_view([asked])
         heard = [probe.metadata(BrokerId(broker)) for broker in cluster.live_brokers]
         if decided is None or (decided.leader, decided.isr) != (leader, isr):
             return False
-        return all(view is not None and view.leader == leader for view in heard)
+        has_been_heard = all(view is not None and view.leader == leader for view in heard)
+        return has_been_heard and probe.admission(BrokerId(leader)) is Admission.ADMITTED
 
     until(is_known, deadline_s=30, what=f"leader {leader}, ISR {isr}")
 
