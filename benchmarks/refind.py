@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from conformance.catalogue.track_record import TRACK_RECORD
-from conformance.hunting.blocks import RUNS
-from conformance.hunting.journal import Journal
+from conformance.hunting.journal import RUNS, Journal
 from conformance.record.directory import RunDirectory, as_line
 from conformance.record.run import read_run
 from conformance.record.verdict import Conformance

@@ -1,7 +1,8 @@
 """How does a scenario become a verdict? predict → run → read → reconcile → judge.
 
 The one path that the command line and the pytest plugin call. Every phase writes to the run
-directory; the prediction is frozen before the first broker is touched. Each phase can be called alone.
+directory; the prediction is frozen before the first broker is touched. Each phase can be called alone. What brokers
+are needed for is done run by run; several runs are reconciled together.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ from conformance.interruption import HarnessError, NodeLostError, RunInterruptio
 from conformance.judgement.open_outcomes import write_measured_outcome
 from conformance.probes.connection import ProbeError
 from conformance.probes.replica_probe import ReplicaProbe
+from conformance.reconcile.errors import ReconcileError
 from conformance.record.digests import write_digests
 from conformance.record.directory import RunDirectory, RunDirectoryError
 from conformance.record.prediction import read_prediction
 from conformance.record.run import Digests, HarnessFailure, RunSettings, read_run, record_id_base_of, update_run
+from conformance.record.topic import topic_files
 from conformance.record.wire import WIRE_FILE
 from conformance.running.recorder import Recorder, fault_marks
 from conformance.running.rest import Rest
@@ -40,7 +43,7 @@ from fault_injection.waiting import DeadlineExceededError
 from oracle.vocabulary import HighWatermarkCheckpoint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from conformance.catalogue.examination import Entry
@@ -53,6 +56,19 @@ if TYPE_CHECKING:
 
 NEEDS_JARS = "the tester starts a broker of its own for this, and the brokers' image brings their jars"
 """Why an entry is not run on an image."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """One run that brokers are no longer needed for: its topic was read.
+
+    Attributes:
+        seconds: how long that took.
+    """
+
+    entry: Entry
+    run: RunDirectory
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,16 +98,28 @@ class Pipeline:
 
     def run(self, entry: Entry) -> Finished:
         """Predict, run, read, reconcile and judge one catalogue entry."""
+        return self.finish([self.take(entry)])[0]
+
+    def take(self, entry: Entry) -> Taken:
+        """Predict one catalogue entry, run it, and read its topic."""
         started = time.monotonic()
         run = self.begin(entry)
-        with judged_if_interrupted(run):
+        with judged_if_interrupted([run]):
             finished = None
             if self.predict(run, entry):
                 self.execute(run, entry)
                 finished = datetime.now(UTC).isoformat(timespec="seconds")
             seconds = round(time.monotonic() - started, 3)
             write_digests(run, seconds=seconds, finished=finished)
-            return Finished(entry.name, run, self.judge(run), seconds)
+            return Taken(entry, run, seconds)
+
+    def finish(self, taken: Sequence[Taken]) -> list[Finished]:
+        """Reconcile runs, together, and judge each."""
+        with judged_if_interrupted([one.run for one in taken]):
+            if runs := [one.run for one in taken if topic_files(one.run)]:
+                self.progress("reconciling every record")
+                self.reconcile(runs)
+            return [Finished(one.entry.name, one.run, self.judge(one.run), one.seconds) for one in taken]
 
     @property
     def record_id_base(self) -> int:
@@ -105,7 +133,8 @@ class Pipeline:
     def predict(self, run: RunDirectory, entry: Entry) -> bool:
         """Predict and freeze; False, with the reason in run.json, if the entry does not apply to the release."""
         predicted = predict_entry(entry, self.cluster_pool.line.rules)
-        reason = predicted.not_run or self._why_not_here(entry)
+        lacks_jars = entry.where.needs_jars and not self.cluster_pool.jars.files
+        reason = predicted.not_run or (NEEDS_JARS if lacks_jars else None)
         if reason is not None:
             update_run(run, not_run=reason)
         elif predicted.prediction is None:
@@ -113,9 +142,6 @@ class Pipeline:
         else:
             freeze_prediction(run, predicted.prediction.as_json(), self.record_id_base, predicted.answers)
         return reason is None
-
-    def _why_not_here(self, entry: Entry) -> str | None:
-        return NEEDS_JARS if entry.where.needs_jars and not self.cluster_pool.jars.files else None
 
     def execute(self, run: RunDirectory, entry: Entry) -> None:
         """Do on real brokers what the entry says, and read what came of it; what ends this early is in run.json.
@@ -202,7 +228,7 @@ class Pipeline:
                 with blaming_lost_nodes(run, lambda: cluster):
                     take_steps(stage, pool, self.record_id_base, self.progress)
                     self.note_replicas(stage)
-                    self.reconcile(stage)
+                    self.read_topic(stage)
                 finish.append(topic)
             self._clean_up(run, cluster, topic)
 
@@ -231,26 +257,28 @@ class Pipeline:
         )
 
     def note_replicas(self, stage: BrokerRun) -> None:
-        """Note what the replicas hold at rest, and up to where the topic is to be read.
-
-        Raises:
-            RunInterruption: they do not come to rest, or nobody leads.
-        """
+        """Note what the replicas hold at rest, and up to where the topic is to be read."""
         note_replicas(stage)
 
-    def reconcile(self, stage: BrokerRun) -> None:
-        """Read the topic from the brokers and reconcile every record with the frozen prediction."""
-        self.progress("reading the topic and reconciling every record")
+    def read_topic(self, stage: BrokerRun) -> None:
+        """Read the topic from the brokers."""
+        self.progress("reading the topic")
         write_measured_outcome(stage.run)
         end_offset = read_run(stage.run).end_offset
         assert end_offset is not None, "the replicas were noted"
         replicas = (broker for broker in stage.schedule.brokers if stage.cluster.is_alive(broker))
-        self.spark.reconcile(
-            stage.run,
-            bootstrap=",".join(stage.cluster.client_address(broker) for broker in replicas),
-            topic=stage.topic,
-            end_offset=end_offset,
-        )
+        bootstrap = ",".join(stage.cluster.client_address(broker) for broker in replicas)
+        self.spark.read(stage.run, bootstrap=bootstrap, topic=stage.topic, end_offset=end_offset)
+
+    def reconcile(self, runs: Sequence[RunDirectory]) -> None:
+        """Reconcile every record of runs with their frozen predictions; what cannot be reconciled is in run.json."""
+        try:
+            found: Sequence[object] = self.spark.reconcile_all(runs)
+        except ReconcileError as error:
+            found = [error] * len(runs)
+        for run, told in zip(runs, found, strict=True):
+            if isinstance(told, ReconcileError):
+                write_digests(run, harness_failure=HarnessFailure(HarnessError.verdict, f"ReconcileError: {told}"))
 
     def _clean_up(self, run: RunDirectory, cluster: Cluster, topic: str) -> None:
         try:

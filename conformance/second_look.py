@@ -42,7 +42,10 @@ class SecondLook:
 
     def run(self, pipeline: Pipeline, entry: Entry) -> Finished:
         """Run an entry; a finding on a used cluster is tried again, and its verdict says what came of that."""
-        finished = pipeline.run(entry)
+        return self.look(pipeline, entry, pipeline.run(entry))
+
+    def look(self, pipeline: Pipeline, entry: Entry, finished: Finished) -> Finished:
+        """Try a finding again if a used cluster may be its reason; its verdict says what came of that."""
         self._entries[finished.run.path.name] = entry
         before = read_run(finished.run).cluster_runs or ()
         if not _is_finding(finished.verdict) or not (before or self._is_thorough) or self._left == 0:

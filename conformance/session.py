@@ -18,23 +18,27 @@ from conformance.reconcile.errors import ReconcileError
 from conformance.second_look import SecondLook
 from conformance.spark_master import SparkMasterError, is_local
 from conformance.spark_thread import SparkThread
+from conformance.stages.judging import judged_if_interrupted
 from fault_injection.cluster.backends.choice import choose_backend
 from fault_injection.releases import NO_JARS, UsageError, jars_of, schema_jar, spark_connector_jars
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from conformance.catalogue.examination import Entry
     from conformance.expectations import AcceptedFinding
     from conformance.line import Line
-    from conformance.pipeline import Finished
+    from conformance.pipeline import Finished, Taken
+    from conformance.record.directory import RunDirectory
     from conformance.run_options import RunOptions
     from fault_injection.cluster.backend import Backend
     from fault_injection.releases import JarSet
 
     Progress = Callable[[str], None]
 SEED_MAX = 2**31 - 1
+TOGETHER = 8
+"""So many runs are reconciled in one query, which takes hardly longer than that of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +74,28 @@ class Session:
 
     def run(self, entry: Entry, runs: Path) -> Finished:
         """Run one entry, its run directory in ``runs``; a finding on a used cluster is tried again."""
-        return self.looks.run(
-            Pipeline(self.cluster_pool, self.spark, runs, self.seed, self.progress, self.accepted), entry
-        )
+        return self.looks.run(self.pipeline(runs), entry)
+
+    def pipeline(self, runs: Path) -> Pipeline:
+        """Return what runs single entries, their run directories in ``runs``."""
+        return Pipeline(self.cluster_pool, self.spark, runs, self.seed, self.progress, self.accepted)
+
+    def run_together(self, entries: Iterable[Entry], runs: Path) -> list[Finished]:
+        """Run entries one after the other, and reconcile them together; then findings are tried again.
+
+        Args:
+            entries: asked for the next one when it is to be run.
+            runs: the directory that gets the run directories.
+        """
+        pipeline = self.pipeline(runs)
+        taken: list[Taken] = []
+        ended: list[RunDirectory] = []
+        with judged_if_interrupted(ended):
+            for entry in entries:
+                taken.append(pipeline.take(entry))
+                ended.append(taken[-1].run)
+        finished = pipeline.finish(taken)
+        return [self.looks.look(pipeline, one.entry, found) for one, found in zip(taken, finished, strict=True)]
 
     def run_all(
         self,
@@ -90,21 +113,49 @@ class Session:
                 exception go on.
             begin: told of each entry that begins; None if nobody counts them.
         """
-        finished = []
-        for number, task in enumerate(tasks, start=1):
-            place = f"{where}[{number}/{len(tasks)}]"
-            if begin is not None:
-                begin(task.name)
-            self.progress(f"{place} {task.name}: {task.entry.requirement}")
-            try:
-                finished.append(self.run(task.entry, task.runs))
-            except Exception as error:
-                if failed is None:
-                    raise
-                failed(place, f"{task.name} could not be run: {error!r}")
-            else:
-                self.progress(f"{place} {task.name}: {_words(finished[-1])}")
+        placed = [(f"{where}[{number}/{len(tasks)}]", task) for number, task in enumerate(tasks, start=1)]
+        finished: list[Finished] = []
+        for first in range(0, len(placed), TOGETHER):
+            finished += self._run_some(placed[first : first + TOGETHER], failed, begin)
         return finished
+
+    def _run_some(
+        self,
+        placed: Sequence[tuple[str, Task]],
+        failed: Callable[[str, str], None] | None,
+        begin: Callable[[str], None] | None,
+    ) -> list[Finished]:
+        """Run some tasks, and reconcile them together."""
+        taken: list[tuple[str, Task, Taken]] = []
+        ended: list[RunDirectory] = []
+        with judged_if_interrupted(ended):
+            for place, task in placed:
+                if begin is not None:
+                    begin(task.name)
+                self.progress(f"{place} {task.name}: {task.entry.requirement}")
+                with _telling(failed, (place, task)):
+                    taken.append((place, task, self.pipeline(task.runs).take(task.entry)))
+                    ended.append(taken[-1][2].run)
+        finished: list[Finished] = []
+        with _telling(failed, *((place, task) for place, task, _ in taken)):
+            judged = self.pipeline(placed[0][1].runs).finish([one for _, _, one in taken])
+            for (place, task, _), found in zip(taken, judged, strict=True):
+                with _telling(failed, (place, task)):
+                    finished.append(self.looks.look(self.pipeline(task.runs), task.entry, found))
+                    self.progress(f"{place} {task.name}: {_words(finished[-1])}")
+        return finished
+
+
+@contextmanager
+def _telling(failed: Callable[[str, str], None] | None, *placed: tuple[str, Task]) -> Iterator[None]:
+    """Tell where and why tasks have no verdict, if somebody is to be told; else the exception goes on."""
+    try:
+        yield
+    except Exception as error:
+        if failed is None:
+            raise
+        for place, task in placed:
+            failed(place, f"{task.name} could not be run: {error!r}")
 
 
 def _words(finished: Finished) -> str:

@@ -9,7 +9,7 @@ import shutil
 import signal
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from conformance.run_options import DEFAULT_MASTER
 from conformance.spark_extra import at_first_use, require_spark
@@ -18,13 +18,14 @@ from fault_injection.releases import spark_connector_jars
 from fault_injection.waiting import DeadlineExceededError, until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from types import TracebackType
 
     from pyspark.sql import SparkSession
 
     from conformance.reconcile import job, jvm, session
     from conformance.reconcile.counting import Reconciliation
+    from conformance.reconcile.errors import ReconcileError
     from conformance.record.directory import RunDirectory
 else:
     job = at_first_use("conformance.reconcile.job")
@@ -36,6 +37,8 @@ GRACE_S = 2.0
 KILL_DEADLINE_S = 10.0
 STOP_DEADLINE_S = 60.0
 """How long an idle Spark may take to stop, before its JVM is ended."""
+
+T = TypeVar("T")
 
 
 class SparkThread:
@@ -82,21 +85,21 @@ class SparkThread:
         self._current = session.spark_session(self._master, connector_jars=jars, work_directory=self._work)
         return self._current
 
-    def reconcile(self, run: RunDirectory, *, bootstrap: str, topic: str, end_offset: int) -> Reconciliation:
-        """Read the topic and reconcile a run.
+    def read(self, run: RunDirectory, *, bootstrap: str, topic: str, end_offset: int) -> None:
+        """Read the topic of a run from its brokers.
 
         Raises:
             ReconcileError: Spark failed.
         """
-        return self._done(
-            lambda: job.reconcile(
-                self._session(),
-                run.path,
-                bootstrap=bootstrap,
-                topic=topic,
-                end_offset=end_offset,
-            )
-        )
+        self._done(lambda: job.read(self._session(), run.path, bootstrap=bootstrap, topic=topic, end_offset=end_offset))
+
+    def reconcile_all(self, runs: Sequence[RunDirectory]) -> list[Reconciliation | ReconcileError]:
+        """Reconcile runs from their files, in one query where that can be; what cannot be reconciled has its error.
+
+        Raises:
+            ReconcileError: Spark does not start.
+        """
+        return self._done(lambda: job.reconcile_all(self._session(), [run.path for run in runs]))
 
     def reconcile_again(self, run: RunDirectory) -> Reconciliation:
         """Reconcile a run from its files.
@@ -106,7 +109,7 @@ class SparkThread:
         """
         return self._done(lambda: job.reconcile_from_files(self._session(), run.path))
 
-    def _done(self, work: Callable[[], Reconciliation]) -> Reconciliation:
+    def _done(self, work: Callable[[], T]) -> T:
         self._latest = doing = self._thread.submit(work)
         return doing.result()
 

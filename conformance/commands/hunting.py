@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import re
-import time
 from argparse import ArgumentTypeError
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.ladder import lines
-from conformance.catalogue.scenario import Scenario
-from conformance.cluster_pool import brokers_for
 from conformance.commands.parser import add_json, check_writable, given, refuse, whole_number
 from conformance.hunting.aiming import AimedInBackground
-from conformance.hunting.blocks import RUNS, HuntRequest, LineHunt
-from conformance.hunting.findings import FindingInquiry
-from conformance.hunting.growing import Grown, GrowthCount
-from conformance.hunting.journal import HuntedSchedule, Journal, counted
+from conformance.hunting.blocks import HuntRequest, LineHunt
+from conformance.hunting.growing import GrowthCount
+from conformance.hunting.journal import RUNS, HuntedSchedule, Journal, counted
 from conformance.hunting.tally import tell_tally
 from conformance.judgement.verdicts import exit_code
+from conformance.lanes import Lanes, SessionOrder
 from conformance.line import NEWEST, held_against
-from conformance.record.run import read_run
 from conformance.record.verdict import Conformance
 from conformance.run_options import add_run_options, check_options, run_options
 from conformance.second_look import SecondLook
-from conformance.session import new_seed, session_on
+from conformance.session import new_seed
 from fault_injection.releases import UsageError
 from oracle.steps.step import STEP_CLASSES
 from reports import write_report
@@ -37,9 +33,6 @@ if TYPE_CHECKING:
 
     from conformance.commands.parser import Parser
     from conformance.console import Console
-    from conformance.pipeline import Finished
-    from conformance.session import Session
-    from oracle.schedule import Schedule
 
 DESCRIPTION = """Grows schedules step by step from what the model predicts, runs each on real brokers, and holds every
 number and record against the prediction. Two of three blocks of schedules are aimed: for each rule of the release the
@@ -58,12 +51,11 @@ exit codes: 0 everything conforms, 1 something deviates, 2 usage, 3 inconclusive
 130 Ctrl-C, which ends with a report; 1 before 4 before 3 before 0
 """
 SCHEDULES_MAX = 100_000
+LANES_MAX = 16
 _DURATION = re.compile(r"(\d{1,6})([smh])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 TRIES = 3
 """So often a difference is tried again."""
-USUAL_BROKERS = (1, 2, 3)
-"""Every cluster of a hunt has these, so that the next block finds one that it can use."""
 REPORTED_MAX = 20
 """So many runs a report shows at most: the findings, then the latest of the others."""
 
@@ -82,6 +74,9 @@ def add_hunt(parser: Parser) -> None:
         default=(),
         metavar="P[,P…]",
         help="only schedules with such steps: 'kill*,reassign'",
+    )
+    parser.add_argument(
+        "--lanes", type=whole_number(1, LANES_MAX), default=1, metavar="N", help="clusters side by side (default: 1)"
     )
     parser.add_argument("--until-found", action="store_true", help="end at the first difference that comes back")
     parser.add_argument("--drawn-only", action="store_true", help="draw every schedule: aim none at a rule")
@@ -132,6 +127,7 @@ def _asked(parsed: argparse.Namespace) -> HuntRequest:
         is_dry=parsed.grow_only,
         until_found=parsed.until_found,
         is_aimed=not parsed.drawn_only,
+        lanes=parsed.lanes,
         patterns=parsed.steps,
     )
 
@@ -173,72 +169,17 @@ def _hunt_on(console: Console, hunting: LineHunt, done: list[HuntedSchedule]) ->
     """Run the schedules of one line; what has its verdict is in ``done``, and in the journal."""
     line, asked = hunting.line, hunting.asked
     if asked.is_dry:
-        for grown in (one for block in hunting.blocks() for one in block):
-            console.answer(str(hunting.journal.write_finding(line.text, grown.schedule, "grown, and not run")))
+        for one in (one for block in hunting.blocks() for one in block):
+            console.answer(str(hunting.journal.write_finding(line.text, one.schedule, "grown, and not run")))
         return
     words = f"Kafka {line.text}, schedules of seed {hunting.seed}."
-    looks = SecondLook(None, TRIES, is_thorough=True)
-    with session_on(line, asked.options, hunting.seed, console.progress, words, looks=looks) as session:
-        for block in hunting.blocks():
-            brokers = (broker for one in block for broker in brokers_for(one.schedule))
-            session.cluster_pool.shared_brokers = frozenset((*USUAL_BROKERS, *brokers))
-            for grown in block:
-                if hunting.is_over():
-                    return
-                done.append(_run(console, hunting, session, grown))
-                if asked.until_found and done[-1].counted is Conformance.DEVIATES:
-                    return
-
-
-def _run(console: Console, hunting: LineHunt, session: Session, grown: Grown) -> HuntedSchedule:
-    schedule = grown.schedule
-    console.progress(f"[{grown.number}] {', '.join(step.word for step in schedule.steps)}")
-    entry = Scenario(schedule.id, schedule, f"schedule {grown.number} of a hunt with seed {hunting.seed}")
-    began = time.monotonic()
-    finished = session.run(entry, hunting.runs)
-    verdict, again = finished.verdict, read_run(finished.run).second_look
-    hunted = HuntedSchedule(
-        hunting.line.text,
-        hunting.seed,
-        grown.number,
-        verdict.conformance,
-        None if verdict.promise is None else verdict.promise.value,
-        verdict.reason,
-        tuple(step.word for step in schedule.steps),
-        round(time.monotonic() - began, 1),
-        finished.run.path.name,
-        tries=again.tries if again else 0,
-        came_back=again.came_back or 0 if again else 0,
-        rules_of=hunting.line.rules_of,
-    )
-    if hunted.is_finding:
-        hunted = _inquired(hunting, session, hunted, finished, schedule)
-    hunting.journal.note(hunted)
-    if grown.prediction.unregistrable:
-        session.cluster_pool.discard_cluster()  # a broker of it could not register any more once it has crashed
-    console.progress(f"[{grown.number}] {hunted.words}")
-    return hunted
-
-
-def _inquired(
-    hunting: LineHunt, session: Session, hunted: HuntedSchedule, finished: Finished, schedule: Schedule
-) -> HuntedSchedule:
-    """Write a finding down; one that comes back each time is asked after, and shrunk, before."""
-    explained, smaller = {}, None
-    if hunted.counted is Conformance.DEVIATES:
-        inquiry = FindingInquiry(session, schedule, finished, hunting.line.rules, hunting.runs / "shrinking")
-        explained = inquiry.explanations()
-        smaller = inquiry.shrunk(explained)
-    shown = schedule if smaller is None else smaller.schedule
-    reason = hunted.reason if smaller is None else smaller.finished.verdict.reason
-    path = hunting.journal.write_finding(hunting.line.text, shown, reason, hunting.line.rules_of)
-    return replace(
-        hunted,
-        finding=str(path.relative_to(hunting.asked.directory)),
-        explained_by=tuple(explained),
-        shrunk_steps=None if smaller is None else len(shown.steps),
-        shrunk_run=None if smaller is None else str(smaller.finished.run.path.relative_to(hunting.runs)),
-    )
+    order = SessionOrder(line, asked.options, hunting.seed, words, SecondLook(None, TRIES, is_thorough=True))
+    with Lanes(asked.lanes, order, hunting.lane.run, console.progress) as lanes:
+        for hunted in lanes.results(hunting.blocks()):
+            done.append(hunted)
+            hunting.journal.note(hunted)
+            if asked.until_found and hunted.counted is Conformance.DEVIATES:
+                return
 
 
 def _summarise(

@@ -263,6 +263,10 @@ class AimedInBackground:
             self._process.kill()
             self._process.join()
 
+    def are_found(self) -> bool:
+        """Return whether the search is over."""
+        return self._found is not None or self._receiving.poll()
+
     def found(self) -> tuple[Aimed, ...]:
         """Return what was found, once the search is over; nothing if its process has ended otherwise."""
         if self._found is None:

@@ -1,16 +1,19 @@
 """Which schedules does a hunt run on a line, and in which order?
 
 Blocks of schedules, each on one kind of cluster. Of three blocks one is drawn, and the others are aimed at rules while
-there are aims: the first block is drawn, so that the aims are searched meanwhile.
+there are aims. A number always stands for the same schedule; while the aims are searched the drawn blocks come first.
 """
 
 from __future__ import annotations
 
 import time
+from collections import deque
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import TYPE_CHECKING
 
-from conformance.hunting.growing import BLOCK, Grown, NothingGrownError, grow, has_steps
+from conformance.hunting.growing import BLOCK, NothingGrownError, grow, has_steps
+from conformance.hunting.lane import HuntLane, NumberedSchedule
 from conformance.run_options import RunOptions
 from oracle.predict import predict
 
@@ -25,7 +28,6 @@ if TYPE_CHECKING:
 
 DRAWN_EVERY = 3
 """The first of so many blocks is drawn; the others are aimed at rules."""
-RUNS = "runs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ class HuntRequest:
         is_dry: grow and write them, and run none.
         until_found: a release ends with its first difference that comes back each time.
         is_aimed: schedules are aimed at rules, too.
+        lanes: how many clusters run side by side.
         patterns: what the words of steps are to match: each schedule has a step for each of them.
     """
 
@@ -53,6 +56,7 @@ class HuntRequest:
     is_dry: bool = False
     until_found: bool = False
     is_aimed: bool = True
+    lanes: int = 1
     patterns: tuple[str, ...] = ()
 
 
@@ -68,35 +72,60 @@ class LineHunt:
     aims: AimedInBackground
     began: float = field(default_factory=time.monotonic)
 
-    def blocks(self) -> Iterator[list[Grown]]:
-        """Yield what is to be run, a cluster's schedules at a time, until there were enough or the time is over."""
-        number = self.journal.next_number(self.line.text, self.seed, self.line.rules_of)
-        end = None if self.asked.schedules is None else number + self.asked.schedules
-        while (end is None or number < end) and not self.is_over():
-            last = (number // BLOCK + 1) * BLOCK
-            numbers = range(number, last if end is None else min(last, end))
-            yield [grown for one in numbers if (grown := self._grown(one)) is not None]
-            number = numbers.stop
+    @property
+    def lane(self) -> HuntLane:
+        """Return what runs the blocks."""
+        ends = None if self.asked.seconds is None else self.began + self.asked.seconds
+        return HuntLane(self.line, self.seed, self.asked.directory, ends)
 
-    def _grown(self, number: int) -> Grown | None:
+    def blocks(self) -> Iterator[tuple[NumberedSchedule, ...]]:
+        """Yield what is to be run, a cluster's schedules at a time, until there were enough or the time is over."""
+        for numbers in self._numbers():
+            if block := tuple(one for number in numbers if (one := self._schedule(number)) is not None):
+                yield block
+
+    def _numbers(self) -> Iterator[list[int]]:
+        """Yield the numbers of blocks; one whose aims are still searched comes later."""
+        numbers = self._numbers_in_order()
+        waiting: deque[list[int]] = deque()
+        is_over = self.lane.is_over
+        while not is_over():
+            block = None if waiting and self.aims.are_found() else next(numbers, None)
+            if block is None and not waiting:
+                return
+            if block is None:
+                yield waiting.popleft()
+            elif _is_drawn(block[0] // BLOCK) or self.aims.are_found():
+                yield block
+            else:
+                waiting.append(block)
+
+    def _numbers_in_order(self) -> Iterator[list[int]]:
+        """Yield the numbers that have no verdict, block by block, as many as were asked for."""
+        done, left = self.journal.numbers(self.line.text, self.seed, self.line.rules_of), self.asked.schedules
+        for block in count():
+            numbers = [number for number in range(block * BLOCK, (block + 1) * BLOCK) if number not in done][:left]
+            left = None if left is None else left - len(numbers)
+            if numbers:
+                yield numbers
+            if left == 0:
+                return
+
+    def _schedule(self, number: int) -> NumberedSchedule | None:
         """Return the schedule of a number: of three blocks one is drawn, the others are aimed while there are aims."""
         block, place = divmod(number, BLOCK)
         drawn = (block + DRAWN_EVERY - 1) // DRAWN_EVERY
-        aims = self.aims.found() if block % DRAWN_EVERY else ()
+        aims = () if _is_drawn(block) else self.aims.found()
         aims = tuple(aim for aim in aims if has_steps(aim.schedule.steps, self.asked.patterns))
         if (index := (block - drawn) * BLOCK + place) < len(aims):
             schedule = replace(aims[index].schedule, id=f"hunt/{self.seed}-{number}")
-            return Grown(number, schedule, predict(schedule, self.line.rules))
+            return NumberedSchedule(number, schedule, bool(predict(schedule, self.line.rules).unregistrable))
         try:
-            return grow(self.line.rules, str(self.seed), number, self.tally, self.asked.patterns)
+            grown = grow(self.line.rules, str(self.seed), number, self.tally, self.asked.patterns)
         except NothingGrownError:
             return None
+        return NumberedSchedule(number, grown.schedule, bool(grown.prediction.unregistrable))
 
-    @property
-    def runs(self) -> Path:
-        """Return the directory that gets the runs."""
-        return self.asked.directory / RUNS
 
-    def is_over(self) -> bool:
-        """Return whether the time is over."""
-        return self.asked.seconds is not None and time.monotonic() - self.began > self.asked.seconds
+def _is_drawn(block: int) -> bool:
+    return block % DRAWN_EVERY == 0

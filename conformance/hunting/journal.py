@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 JOURNAL = "hunt.ndjson"
 FINDINGS = "findings"
+RUNS = "runs"
 
 
 class JournalError(UsageError):
@@ -43,7 +44,7 @@ class HuntedSchedule:
         seed: of the hunt.
         number: which schedule of that seed, from 0.
         steps: the words of its steps, in their order.
-        seconds: how long it took, with what it took to try it again.
+        seconds: how long it took until its topic was read.
         run: the name of its run directory.
         finding: the file that it was written to; None if it conforms.
         tries: how often a difference was tried again, each time on a fresh cluster.
@@ -124,15 +125,14 @@ class Journal:
             message = f"{self.path}, line {number}: {error}; move the file away to begin anew"
             raise JournalError(message) from error
 
-    def next_number(self, line: str, seed: int, rules_of: str | None = None) -> int:
-        """Return the number of the first schedule of a line, seed and rules that has no verdict.
+    def numbers(self, line: str, seed: int, rules_of: str | None = None) -> frozenset[int]:
+        """Return the numbers of the schedules of a line, seed and rules that have a verdict.
 
         Raises:
             JournalError: the journal cannot be read.
         """
         wanted = (line, seed, rules_of)
-        done = (one.number for one in self.read() if (one.line, one.seed, one.rules_of) == wanted)
-        return max(done, default=-1) + 1
+        return frozenset(one.number for one in self.read() if (one.line, one.seed, one.rules_of) == wanted)
 
     def note(self, hunted: HuntedSchedule) -> None:
         """Append a schedule; a line that was cut off before is given up."""

@@ -10,9 +10,8 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from conformance.hunting.blocks import RUNS
 from conformance.hunting.growing import PROCESS_FAULTS
-from conformance.hunting.journal import Journal
+from conformance.hunting.journal import RUNS, Journal
 from conformance.hunting.rules_at_work import rules_held
 from conformance.judgement.verdicts import exit_code
 from conformance.line import line_named

@@ -21,6 +21,7 @@ from conformance.reconcile.records import (
     is_refused,
     is_true,
 )
+from conformance.reconcile.run_files import RUN
 
 
 def absent(records: DataFrame) -> DataFrame:
@@ -49,14 +50,15 @@ def deleted(records: DataFrame) -> DataFrame:
 
 
 def diverged(replica_logs: DataFrame) -> DataFrame:
-    """Return offset, broker_a, record_a, broker_b, record_b of every two replicas that disagree there."""
+    """Return run, offset, broker_a, record_a, broker_b, record_b of every two replicas that disagree there."""
     offsets = _by_offset(replica_logs).where(_disagree())
-    pairs = offsets.select("offset", "entries", "holders", F.explode("holders").alias("broker_a")).select(
-        "offset", "entries", "broker_a", F.explode("holders").alias("broker_b")
+    pairs = offsets.select(RUN, "offset", "entries", "holders", F.explode("holders").alias("broker_a")).select(
+        RUN, "offset", "entries", "broker_a", F.explode("holders").alias("broker_b")
     )
     entry_a, entry_b = (F.try_element_at("entries", F.col(name)) for name in ("broker_a", "broker_b"))
     differing = pairs.where((F.col("broker_a") < F.col("broker_b")) & ~entry_a.eqNullSafe(entry_b))
     return differing.select(
+        RUN,
         "offset",
         "broker_a",
         entry_a["record_id"].alias("record_a"),
@@ -66,13 +68,13 @@ def diverged(replica_logs: DataFrame) -> DataFrame:
 
 
 def _by_offset(replica_logs: DataFrame) -> DataFrame:
-    """Return per offset what each replica holds (entries) and which replicas have it committed (holders)."""
+    """Return per run and offset what each replica holds (entries) and which replicas have it committed (holders)."""
     content = F.struct("record_id", "value_matches", "leader_epoch")
     entries = F.map_from_entries(F.collect_list(F.struct("broker", content)))
     committed = replica_logs.where(F.col("offset") < F.col("high_watermark"))
-    watermarks = replica_logs.groupBy("broker").agg(F.max("high_watermark").alias("high_watermark"))
-    watermarks = watermarks.agg(F.collect_list(F.struct("broker", "high_watermark")).alias("watermarks"))
-    offsets = committed.groupBy("offset").agg(entries.alias("entries")).crossJoin(F.broadcast(watermarks))
+    watermarks = replica_logs.groupBy(RUN, "broker").agg(F.max("high_watermark").alias("high_watermark"))
+    watermarks = watermarks.groupBy(RUN).agg(F.collect_list(F.struct("broker", "high_watermark")).alias("watermarks"))
+    offsets = committed.groupBy(RUN, "offset").agg(entries.alias("entries")).join(F.broadcast(watermarks), on=RUN)
     return offsets.withColumn("holders", _holders())
 
 
@@ -136,18 +138,18 @@ def phantom(records: DataFrame) -> DataFrame:
 
 def reordered(records: DataFrame) -> DataFrame:
     """Mark attempted records whose first offset is less than that of a record produced earlier."""
-    earlier = Window.partitionBy("side").orderBy("record_id").rowsBetween(Window.unboundedPreceding, -1)
+    earlier = Window.partitionBy(RUN, "side").orderBy("record_id").rowsBetween(Window.unboundedPreceding, -1)
     return records.withColumn("reordered", _is_before(F.max(_offset()).over(earlier)))
 
 
 def reordered_by_blocks(records: DataFrame) -> DataFrame:
     """Do the same, for the records of one side, when they are more than one task can sort."""
-    within = Window.partitionBy("block").orderBy("record_id").rowsBetween(Window.unboundedPreceding, -1)
-    over_blocks = Window.partitionBy("side").orderBy("block").rowsBetween(Window.unboundedPreceding, -1)
-    ends = records.groupBy("side", "block").agg(F.max(_offset()).alias("end"))
-    ends = ends.select("block", F.max("end").over(over_blocks).alias("earlier_blocks"))
+    within = Window.partitionBy(RUN, "block").orderBy("record_id").rowsBetween(Window.unboundedPreceding, -1)
+    over_blocks = Window.partitionBy(RUN, "side").orderBy("block").rowsBetween(Window.unboundedPreceding, -1)
+    ends = records.groupBy(RUN, "side", "block").agg(F.max(_offset()).alias("end"))
+    ends = ends.select(RUN, "block", F.max("end").over(over_blocks).alias("earlier_blocks"))
     greatest = F.greatest(F.max(_offset()).over(within), F.col("earlier_blocks"))
-    joined = records.join(F.broadcast(ends), on="block", how="left")
+    joined = records.join(F.broadcast(ends), on=[RUN, "block"], how="left")
     return joined.withColumn("reordered", _is_before(greatest)).drop("earlier_blocks")
 
 

@@ -87,7 +87,7 @@ def reconciliation_of(parts: Parts, run_directory: Path, end_offset: int | None)
     sides = {row["side"]: row for row in parts.get(COUNTS, [])}
     measured, predicted = sides.get(MEASURED, _EMPTY_SIDE), sides.get(PREDICTED, _EMPTY_SIDE)
     rows = FileRows.of(run_directory)
-    divergences = parts[DIVERGENCE_COUNTS][0]
+    divergences = next(iter(parts.get(DIVERGENCE_COUNTS, ())), {"diverged": 0, "unpredicted": 0})
     deviating_entries = sum(row["deviating"] for row in parts.get(REPLICA_LOG_COUNTS, []))
     by_kind = {"record": measured.get("deviations", 0), "replica_log": deviating_entries + divergences["unpredicted"]}
     counts = Counts(

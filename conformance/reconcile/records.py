@@ -1,10 +1,10 @@
 """What do ledger, prediction and topic together say of every record id?
 
-One row per id, from one shuffle: every table is reduced to its part of that row and grouped by id, which is a
+One row per id of a run, from one shuffle: every table is reduced to its part of that row and grouped by id, which is a
 full outer join that cannot multiply rows. An id that occurs twice where it must not is counted, not hidden.
 Ids are grouped block by block, so that rows of neighbouring ids stay together for what needs their order.
 
-Columns: side (``measured``), block, record_id, attempts, outcomes, outcome, error, acknowledged_offset;
+Columns: run, side (``measured``), block, record_id, attempts, outcomes, outcome, error, acknowledged_offset;
 predictions, fate, was_committed, predicted_outcome, predicted_error, predicted_offset; copies, first_offset,
 last_offset, values_match.
 """
@@ -18,7 +18,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from conformance.reconcile.run_files import OUTCOMES as OUTCOME_FILES
-from conformance.reconcile.run_files import PREDICTED_RECORDS
+from conformance.reconcile.run_files import PREDICTED_RECORDS, RUN
 
 # Which plain facts about a record do the classes share?
 #
@@ -75,10 +75,10 @@ def word_of(code: Column, words: Sequence[str]) -> Column:
     return F.coalesce(F.lit(None).cast("string"), *(F.when(code == at, word) for at, word in enumerate(words, 1)))
 
 
-def errors_of(run_directory: Path) -> tuple[str, ...]:
-    """Return the different errors that a run's producers saw or its prediction names: a handful."""
+def errors_of(runs: Sequence[Path]) -> tuple[str, ...]:
+    """Return the different errors that the producers of some runs saw or their predictions name: a handful."""
     found: set[str] = set()
-    for path in (*OUTCOME_FILES.paths(run_directory), *PREDICTED_RECORDS.paths(run_directory)):
+    for path in (path for run in runs for table in (OUTCOME_FILES, PREDICTED_RECORDS) for path in table.paths(run)):
         column = pq.read_table(path, columns=["error"]).column("error")
         found.update(error for error in column.unique().to_pylist() if error is not None)
     return tuple(sorted(found))
@@ -89,12 +89,12 @@ PREDICTED = "predicted"
 PRESENT = "present"
 
 _BLOCK = 2**14
-_KEY = ("block", "record_id", "foreign_offset")
+_KEY = (RUN, "block", "record_id", "foreign_offset")
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The tables of a run that are joined by record id, and the errors they name."""
+    """The tables of some runs that are joined by run and record id, and the errors they name."""
 
     attempts: DataFrame
     outcomes: DataFrame
@@ -104,7 +104,7 @@ class Tables:
 
 
 def joined(tables: Tables) -> DataFrame:
-    """Return one row per record id that any table knows; a key that is no id is a row of its own.
+    """Return one row per run and record id that any table knows; a key that is no id is a row of its own.
 
     Outcomes, fates and errors are codes: see ``worded``.
     """
@@ -112,7 +112,7 @@ def joined(tables: Tables) -> DataFrame:
     rows = parts[0]
     for part in parts[1:]:
         rows = rows.unionByName(part, allowMissingColumns=True)
-    grouped = rows.withColumn("block", _block()).repartition("block").groupBy(*_KEY)
+    grouped = rows.withColumn("block", _block()).repartition(RUN, "block").groupBy(*_KEY)
     return grouped.agg(
         *(_count(name) for name in ("attempts", "outcomes", "predictions", "copies")),
         *(F.max(name).alias(name) for name in ("outcome", "error", "acknowledged_offset", "fate")),
@@ -126,7 +126,7 @@ def joined(tables: Tables) -> DataFrame:
 
 def in_order(records: DataFrame) -> DataFrame:
     """Return the joined rows sorted by id within every block, in the memory of the executors or on their disks."""
-    return records.sortWithinPartitions("block", "record_id").persist()
+    return records.sortWithinPartitions(RUN, "block", "record_id").persist()
 
 
 def worded(records: DataFrame, errors: Sequence[str]) -> DataFrame:
@@ -149,6 +149,7 @@ def as_predicted(predicted: DataFrame) -> DataFrame:
     is_present = F.col("fate") == PRESENT
     offset = F.when(is_present, F.col("offset"))
     return predicted.select(
+        RUN,
         "record_id",
         *(F.lit(1).cast("bigint").alias(name) for name in ("attempts", "outcomes", "predictions")),
         F.coalesce("outcome", F.lit(INDETERMINATE)).alias("outcome"),
@@ -169,11 +170,12 @@ def as_predicted(predicted: DataFrame) -> DataFrame:
 
 
 def _attempts(tables: Tables) -> DataFrame:
-    return tables.attempts.select("record_id", _one("attempts"), F.lit(None).cast("bigint").alias(_KEY[-1]))
+    return tables.attempts.select(RUN, "record_id", _one("attempts"), F.lit(None).cast("bigint").alias(_KEY[-1]))
 
 
 def _outcomes(tables: Tables) -> DataFrame:
     return tables.outcomes.select(
+        RUN,
         "record_id",
         _one("outcomes"),
         code_of(F.col("outcome"), OUTCOMES).alias("outcome"),
@@ -184,6 +186,7 @@ def _outcomes(tables: Tables) -> DataFrame:
 
 def _predicted(tables: Tables) -> DataFrame:
     return tables.predicted.select(
+        RUN,
         "record_id",
         _one("predictions"),
         code_of(F.col("fate"), FATES).alias("fate"),
@@ -196,7 +199,7 @@ def _predicted(tables: Tables) -> DataFrame:
 
 def _topic(tables: Tables) -> DataFrame:
     foreign_offset = F.when(F.col("record_id").isNull(), F.col("offset")).alias(_KEY[-1])
-    return tables.topic.select("record_id", foreign_offset, _one("copies"), "offset", "value_matches")
+    return tables.topic.select(RUN, "record_id", foreign_offset, _one("copies"), "offset", "value_matches")
 
 
 def _block() -> Column:

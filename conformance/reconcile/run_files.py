@@ -2,13 +2,15 @@
 
 A table is a set of Parquet files; a set without files is an empty table, since a run may end before its first
 outcome. The files are read with these schemas and no other, so a file of another shape fails instead of being guessed.
+The tables of several runs are read as one: the column ``run`` has the name of the run directory that a row is from.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow.parquet as pq
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
     BooleanType,
@@ -23,6 +25,9 @@ from pyspark.sql.types import (
 from conformance.reconcile.errors import ReconcileError
 from conformance.record.directory import RunDirectory, RunDirectoryError
 from conformance.record.prediction import read_prediction
+
+RUN = "run"
+"""The column that tells runs apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +47,13 @@ class RunTable:
         folder, _, name = self.files.partition("/")
         return sorted(run_directory.glob(f"{_folder(run_directory, folder)}/{name}"))
 
-    def read(self, spark: SparkSession, run_directory: Path) -> DataFrame:
-        """Return its rows."""
-        paths = [str(path) for path in self.paths(run_directory)]
+    def read(self, spark: SparkSession, runs: Sequence[Path]) -> DataFrame:
+        """Return its rows in some runs, whose names are different."""
+        paths = [str(path) for run in runs for path in self.paths(run)]
         if paths:
-            return spark.read.schema(self.schema).parquet(*paths)
+            return spark.read.schema(self.schema).parquet(*paths).withColumn(RUN, _run_of_row(runs))
         columns = [F.lit(None).cast(field.dataType).alias(field.name) for field in self.schema]
-        return spark.range(0).select(*columns)
+        return spark.range(0).select(*columns, F.lit("").alias(RUN))
 
     def rows(self, run_directory: Path) -> int:
         """Count its rows by the footers of its files, without Spark: the other side of an identity.
@@ -60,6 +65,12 @@ class RunTable:
             return sum(pq.read_metadata(path).num_rows for path in self.paths(run_directory))
         except (OSError, ValueError) as error:
             raise ReconcileError(f"A file of {run_directory / self.files} is unreadable: {error}") from error
+
+
+def _run_of_row(runs: Sequence[Path]) -> Column:
+    if len(runs) == 1:
+        return F.lit(runs[0].name)
+    return F.regexp_extract("_metadata.file_path", "([^/]+)/[^/]+/[^/]+$", 1)
 
 
 _BOOLEAN, _INTEGER, _LONG, _STRING = BooleanType(), IntegerType(), LongType(), StringType()

@@ -1,6 +1,6 @@
 """How do all counts and bounded samples leave Spark in one action?
 
-Every part of the answer is brought to the form (part, json): a few rows of counts, and at most
+Every part of the answer is brought to the form (run, part, rank, json): a few rows of counts, and at most
 ``SAMPLE_ROWS_MAX`` rows per sample, chosen in the order of record ids and offsets. The union of all parts is
 the only thing that is collected.
 """
@@ -10,6 +10,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from pyspark.sql import functions as F
 from conformance.reconcile.classify import CLASSES, UNATTEMPTED, UNDETERMINED
 from conformance.reconcile.errors import ReconcileError
 from conformance.reconcile.records import MEASURED, OUTCOMES
-from conformance.reconcile.run_files import ATTEMPTS, PREDICTED_RECORDS
+from conformance.reconcile.run_files import ATTEMPTS, PREDICTED_RECORDS, RUN
 
 SAMPLE_ROWS_MAX = 20
 
@@ -61,11 +62,18 @@ def record_parts(records: DataFrame, *, sample_kept: bool = True, lists_all: boo
     return [*parts, _record_classes(records)] if lists_all else parts
 
 
-def divergence_parts(divergences: DataFrame, predicted_offsets: Sequence[int]) -> list[DataFrame]:
-    """Return the number of diverged offsets, of those not predicted, and a sample of the disagreeing pairs."""
-    is_predicted = F.col("offset").isin(*predicted_offsets) if predicted_offsets else F.lit(col=False)
-    rows = divergences.withColumn("is_predicted", is_predicted)
-    counts = rows.agg(
+def divergence_parts(divergences: DataFrame, predicted_offsets: Mapping[str, Sequence[int]]) -> list[DataFrame]:
+    """Return the number of diverged offsets, of those not predicted, and a sample of the disagreeing pairs.
+
+    Args:
+        divergences: of some runs; one without any has no counts.
+        predicted_offsets: where replicas are predicted to disagree, by run.
+    """
+    told = [
+        (F.col(RUN) == run) & F.col("offset").isin(*offsets) for run, offsets in predicted_offsets.items() if offsets
+    ]
+    rows = divergences.withColumn("is_predicted", reduce(or_, told, F.lit(col=False)))
+    counts = rows.groupBy(RUN).agg(
         F.count_distinct("offset").alias("diverged"),
         F.count_distinct(F.when(~F.col("is_predicted"), F.col("offset"))).alias("unpredicted"),
     )
@@ -74,28 +82,25 @@ def divergence_parts(divergences: DataFrame, predicted_offsets: Sequence[int]) -
 
 def replica_log_parts(entries: DataFrame) -> list[DataFrame]:
     """Return the number of deviating entries of replica logs, and a sample of them."""
-    counts = entries.agg(F.count("*").alias("deviating"))
+    counts = entries.groupBy(RUN).agg(F.count("*").alias("deviating"))
     return [
         _part(counts, REPLICA_LOG_COUNTS),
         _sample(entries, REPLICA_LOG, "broker", "offset", "measured_record"),
     ]
 
 
-def collected(parts: Sequence[DataFrame]) -> Parts:
-    """Run the one query and return its rows by part, samples in their order."""
-    rows = rows_of(reduce(DataFrame.union, parts))
-    found: dict[str, list[tuple[int, dict[str, Any]]]] = defaultdict(list)
-    for row in rows:
-        found[row["part"]].append((row["rank"], json.loads(row["json"])))
-    return {
-        part: [content for _, content in sorted(ranked, key=lambda entry: entry[0])] for part, ranked in found.items()
-    }
+def collected(parts: Sequence[DataFrame]) -> Mapping[str, Parts]:
+    """Run the one query and return its rows by run and part, samples in their order."""
+    found: dict[str, dict[str, list[Mapping[str, Any]]]] = defaultdict(lambda: defaultdict(list))
+    for row in sorted(rows_of(reduce(DataFrame.union, parts)), key=lambda row: row["rank"]):
+        found[row[RUN]][row["part"]].append(json.loads(row["json"]))
+    return found
 
 
 def _record_counts(records: DataFrame) -> DataFrame:
     is_attempted = F.col("attempts") > 0
     primary = (*CLASSES, UNDETERMINED, UNATTEMPTED)
-    counts = records.groupBy("side").agg(
+    counts = records.groupBy(RUN, "side").agg(
         F.count("*").alias("rows"),
         F.count("classification").alias("classified"),
         *(F.sum(name).alias(name) for name in ("attempts", "outcomes", "predictions", "copies")),
@@ -115,32 +120,32 @@ def _record_samples(records: DataFrame, *, sample_kept: bool) -> DataFrame:
     parts = [F.when(F.col(name), name) for name in sampled]
     parts.append(F.when(F.size("deviations") > 0, DEVIATIONS))
     tagged = records.where(F.col("side") == MEASURED).select(
-        F.explode(F.array_compact(F.array(*parts))).alias("part"), *_SAMPLED
+        RUN, F.explode(F.array_compact(F.array(*parts))).alias("part"), *_SAMPLED
     )
-    order = Window.partitionBy("part").orderBy("record_id", "first_offset")
+    order = Window.partitionBy(RUN, "part").orderBy("record_id", "first_offset")
     ranked = tagged.withColumn("rank", F.row_number().over(order)).where(F.col("rank") <= SAMPLE_ROWS_MAX)
-    return ranked.select("part", "rank", _json(*_SAMPLED))
+    return ranked.select(RUN, "part", "rank", _json(*_SAMPLED))
 
 
 def _record_classes(records: DataFrame) -> DataFrame:
     columns = ("record_id", "side", "classification", "first_offset", "copies", "outcome", "error")
     told = "acknowledged_offset"
     deviating = (F.size("deviations") > 0).alias("deviating")
-    return _part(records.select(*columns, told, deviating), RECORDS)
+    return _part(records.select(RUN, *columns, told, deviating), RECORDS)
 
 
 def _sample(rows: DataFrame, part: str, *order: str) -> DataFrame:
-    ranked = rows.withColumn("rank", F.row_number().over(Window.partitionBy(F.lit(part)).orderBy(*order)))
+    ranked = rows.withColumn("rank", F.row_number().over(Window.partitionBy(RUN).orderBy(*order)))
     bounded = ranked.where(F.col("rank") <= SAMPLE_ROWS_MAX)
-    return bounded.select(F.lit(part).alias("part"), "rank", _json(*rows.columns))
+    return bounded.select(RUN, F.lit(part).alias("part"), "rank", _json(*rows.columns))
 
 
 def _part(rows: DataFrame, part: str) -> DataFrame:
-    return rows.select(F.lit(part).alias("part"), F.lit(0).alias("rank"), _json(*rows.columns))
+    return rows.select(RUN, F.lit(part).alias("part"), F.lit(0).alias("rank"), _json(*rows.columns))
 
 
 def _json(*columns: str) -> Column:
-    return F.to_json(F.struct(*columns), {"ignoreNullFields": "false"}).alias("json")
+    return F.to_json(F.struct(*(name for name in columns if name != RUN)), {"ignoreNullFields": "false"}).alias("json")
 
 
 # How do rows come from Spark to the tester?

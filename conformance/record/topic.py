@@ -9,6 +9,8 @@ from conformance.record.directory import RunDirectoryError
 from conformance.spark_extra import at_first_use
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -35,13 +37,18 @@ class RecordRead:
     value_matches: bool
 
 
+def topic_files(run: RunDirectory) -> list[Path]:
+    """Return the files of the topic, sorted by name; none if it was never read."""
+    return sorted((run.path / TOPIC_FOLDER).glob("[!.]*.parquet"))
+
+
 def read_topic(run: RunDirectory) -> list[RecordRead] | None:
     """Read the records in the order of their offsets; None of a run whose topic was never read.
 
     Raises:
         RunDirectoryError: a file is no Parquet file, or lacks a column.
     """
-    paths = sorted((run.path / TOPIC_FOLDER).glob("[!.]*.parquet"))
+    paths = topic_files(run)
     found: list[RecordRead] = []
     for path in paths:
         try:

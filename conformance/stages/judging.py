@@ -36,9 +36,10 @@ from conformance.record.digests import check_digests, write_digests
 from conformance.record.directory import FIRST_FORMAT, RunDirectoryError
 from conformance.record.observations import checkpoints
 from conformance.record.prediction import PREDICTION_FILE, check_frozen, read_prediction
-from conformance.record.reconciliation import ComparedCheckpoint, read_samples, write_checkpoints
+from conformance.record.reconciliation import ComparedCheckpoint, read_counts, read_samples, write_checkpoints
 from conformance.record.run import INTERRUPTED, HarnessFailure, read_run
 from conformance.record.timeline import Event
+from conformance.record.topic import topic_files
 from conformance.record.verdict import Conformance, Verdict, write_verdict
 from conformance.stages.examining import judge_examination
 from conformance.stages.whole_evidence import evidence_of, in_view_of_evidence
@@ -58,6 +59,9 @@ if TYPE_CHECKING:
 
 UNBOUND = "not checked, for a run of format 1 has no digests: whether its files are those that it ended with"
 """What a verdict of such a run says besides."""
+
+UNRECONCILED = f"{INTERRUPTED} before its records were reconciled: kafka-conformance judge does that"
+"""What is said of a run that others were to be reconciled with."""
 
 
 def judge_run(run: RunDirectory, accepted: Sequence[AcceptedFinding] = ()) -> Verdict:
@@ -216,22 +220,30 @@ def in_view_of(entry: AcceptedFinding | None, verdict: Verdict, day: date) -> Ve
 
 
 @contextmanager
-def judged_if_interrupted(run: RunDirectory) -> Iterator[None]:
-    """Write down, and judge, that the tester was made to end in the middle of a run; the interruption goes on.
+def judged_if_interrupted(runs: Sequence[RunDirectory]) -> Iterator[None]:
+    """Write down, and judge, that the tester was made to end in the middle of runs; the interruption goes on.
 
     A run that had ended, and was being judged, is judged by its files as any other.
     """
     try:
         yield
     except (KeyboardInterrupt, SystemExit):
-        if read_run(run).finished is None:
-            at = datetime.now(UTC).isoformat(timespec="seconds")
-            write_digests(run, harness_failure=HarnessFailure(HarnessError.verdict, INTERRUPTED), finished=at)
-        try:
-            judge_run(run)
-        except RunDirectoryError:
-            judge_unreadable(run, INTERRUPTED)
+        for run in runs:
+            _judge_interrupted(run)
         raise
+
+
+def _judge_interrupted(run: RunDirectory) -> None:
+    if read_run(run).finished is None:
+        at = datetime.now(UTC).isoformat(timespec="seconds")
+        write_digests(run, harness_failure=HarnessFailure(HarnessError.verdict, INTERRUPTED), finished=at)
+    if topic_files(run) and read_counts(run) is None:
+        judge_unreadable(run, UNRECONCILED)
+        return
+    try:
+        judge_run(run)
+    except RunDirectoryError:
+        judge_unreadable(run, INTERRUPTED)
 
 
 def judge_unreadable(run: RunDirectory, why: str) -> Verdict:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -30,14 +31,14 @@ SUPERVISOR_DEADLINE_S = 20.0
 
 
 class RunningTester:
-    """A ``kafka-conformance run`` of its own, in its own process group and temporary directory."""
+    """A ``kafka-conformance run``, or ``hunt``, of its own, in its own process group and temporary directory."""
 
-    def __init__(self, folder: Path, scenario: str) -> None:
+    def __init__(self, folder: Path, *command: str) -> None:
         self.temporary = folder / "temporary"
         self.temporary.mkdir()
         self.runs = folder / "runs"
         self._errors = folder / "errors.txt"
-        arguments = ["run", scenario, "--kafka", "0.10.2.2", "--backend", "process", "--runs-dir", str(self.runs)]
+        arguments = [*command, "--kafka", "0.10.2.2", "--backend", "process", "--runs-dir", str(self.runs)]
         with self._errors.open("wb") as errors:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "conformance.cli", *arguments],
@@ -67,6 +68,12 @@ class RunningTester:
             "m2 to be sent",
         )
 
+    def await_lanes(self) -> set[Process]:
+        """Wait until a broker was killed or stopped in each of two lanes; return every process of the hunt."""
+        return self._await(
+            lambda: all(re.search(f"lane {lane}: (kill|stop|pause) broker", self.said) for lane in (1, 2)), "two lanes"
+        )
+
     def _await(self, has_come: Callable[[], bool], what: str) -> set[Process]:
         until(lambda: has_come() or self.process.poll() is not None, deadline_s=120, what=what)
         assert self.process.poll() is None, self.said
@@ -86,9 +93,9 @@ class RunningTester:
 
 
 @contextmanager
-def running_tester(folder: Path, scenario: str = "TR-01") -> Iterator[RunningTester]:
+def running_tester(folder: Path, *command: str) -> Iterator[RunningTester]:
     """Start a run; whatever a failing test leaves of it is ended."""
-    one = RunningTester(folder, scenario)
+    one = RunningTester(folder, *(command or ("run", "TR-01")))
     try:
         yield one
     finally:
@@ -142,7 +149,7 @@ def test_an_interrupted_tester_ends_everything_at_once_before_it_ends(
 
 def test_a_send_that_ctrl_c_cuts_off_is_not_held_against_the_brokers(tmp_path: Path) -> None:
     """It ends in the client's queue, as no prediction says, and that is the tester's doing; ``judge`` says the same."""
-    with running_tester(tmp_path, "EL-01/safe") as one:
+    with running_tester(tmp_path, "run", "EL-01/safe") as one:
         one.await_send()
         os.killpg(one.process.pid, signal.SIGINT)
 
@@ -155,6 +162,29 @@ def test_a_send_that_ctrl_c_cuts_off_is_not_held_against_the_brokers(tmp_path: P
         again = subprocess.run([sys.executable, "-m", "conformance.cli", "judge", str(run)], check=False)
         assert again.returncode == 4
         assert one.words_of_the_run() == [INTERRUPTED, "HARNESS_ERROR", INTERRUPTED]
+
+
+LANES = ("hunt", "--lanes", "2", "--drawn-only", "--schedules", "8", "--seed", "1")
+
+
+def test_an_interrupted_hunt_ends_every_lane_before_it_ends(tmp_path: Path) -> None:
+    with running_tester(tmp_path, *LANES) as one:
+        processes = one.await_lanes()
+        os.killpg(one.process.pid, signal.SIGINT)
+
+        assert one.process.wait(3 * PROMPTLY_S) == 130, one.said
+        assert "Traceback" not in one.said
+        await_gone(processes, deadline_s=1)
+        assert one.left_over() == []
+
+
+def test_a_killed_hunt_leaves_no_process(tmp_path: Path) -> None:
+    with running_tester(tmp_path, *LANES) as one:
+        processes = one.await_lanes()
+        one.process.kill()
+        one.process.wait()
+
+        await_gone(processes, 3 * SUPERVISOR_DEADLINE_S)
 
 
 def test_a_killed_tester_leaves_no_process_and_the_next_one_takes_its_files(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 _COLUMNS = {
+    "run": "string",
     "side": "string",
     "record_id": "bigint",
     "attempts": "bigint",
@@ -23,6 +24,7 @@ _COLUMNS = {
     "values_match": "boolean",
 }
 _KEPT = {
+    "run": "a run",
     "side": "measured",
     "record_id": 7,
     "attempts": 1,

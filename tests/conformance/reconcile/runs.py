@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 
 from conformance.record.directory import RunDirectory
 from conformance.record.prediction import PREDICTION_FILE
+from tests.conformance.run_files import change_run
 
 Row = dict[str, Any]
 
@@ -110,7 +111,7 @@ class Run:
                 )
 
     def write(self, directory: Path) -> Path:
-        """Write all tables and prediction.json."""
+        """Write all tables, prediction.json and run.json."""
         write_table(directory / "ledger" / "attempts-00000.parquet", ATTEMPTS, self.attempts)
         if self.outcomes:
             write_table(directory / "ledger" / "outcomes-00000.parquet", OUTCOMES, self.outcomes)
@@ -119,6 +120,7 @@ class Run:
         write_table(directory / "topic" / "part-0.parquet", TOPIC, self.topic)
         write_table(directory / "replica_logs" / "0.parquet", LOGS, self.logs)
         RunDirectory(directory).write(PREDICTION_FILE, {**NOTHING_PREDICTED, "diverged": self.diverged})
+        change_run(RunDirectory(directory), end_offset=len(self.topic))
         return directory
 
 

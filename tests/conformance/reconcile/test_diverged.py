@@ -8,18 +8,20 @@ from conformance.reconcile.summary import rows_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.alone]
 
-_SCHEMA = "broker int, offset bigint, record_id bigint, leader_epoch int, value_matches boolean, high_watermark bigint"
+_SCHEMA = """run string, broker int, offset bigint, record_id bigint, leader_epoch int, value_matches boolean,
+    high_watermark bigint"""
 _Log = list[tuple[Any, ...]]
 
 
 def _log(broker: int, ids: list[int | None], high_watermark: int, epoch: int = 0) -> _Log:
     entries = enumerate(ids)
-    return [(broker, offset, record_id, epoch, True, high_watermark) for offset, record_id in entries]
+    return [("a run", broker, offset, record_id, epoch, True, high_watermark) for offset, record_id in entries]
 
 
 def _diverged(spark: SparkSession, *logs: _Log) -> list[tuple[Any, ...]]:
     frame = spark.createDataFrame([entry for log in logs for entry in log], _SCHEMA)
-    return [tuple(row) for row in rows_of(diverged(frame).orderBy("offset", "broker_a", "broker_b"))]
+    found = rows_of(diverged(frame).orderBy("offset", "broker_a", "broker_b").drop("run"))
+    return [tuple(row) for row in found]
 
 
 def test_equal_logs_do_not_diverge(spark: SparkSession) -> None:
@@ -40,7 +42,7 @@ def test_a_committed_record_that_one_replica_lacks_diverges(spark: SparkSession)
 
 def test_another_epoch_or_value_at_one_offset_diverges(spark: SparkSession) -> None:
     assert _diverged(spark, _log(1, [1], 1, epoch=0), _log(2, [1], 1, epoch=1)) == [(0, 1, 1, 2, 1)]
-    changed = [(2, 0, 1, 0, False, 1)]
+    changed: _Log = [("a run", 2, 0, 1, 0, False, 1)]
     assert _diverged(spark, _log(1, [1], 1), changed) == [(0, 1, 1, 2, 1)]
 
 

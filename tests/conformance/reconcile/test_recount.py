@@ -31,7 +31,7 @@ _DIVERGED = """
 """
 
 
-def _random_run(seed: int, records: int) -> Run:
+def random_run(seed: int, records: int) -> Run:
     """Return a run in which everything can go wrong at once."""
     chance, run = random.Random(seed), Run()
     outcomes = ("acknowledged", "acknowledged", "refused", "indeterminate", None)
@@ -60,7 +60,7 @@ def test_duckdb_counts_the_same(
     many_records: bool,
 ) -> None:
     monkeypatch.setattr("conformance.reconcile.session.MANY_RECORDS", 0 if many_records else MANY_RECORDS)
-    run = _random_run(seed, records)
+    run = random_run(seed, records)
     found = reconcile_from_files(spark, run.write(tmp_path))
     with duckdb.connect() as database:
         relation = database.sql(_RECOUNT.replace("{run}", str(tmp_path)))

@@ -8,13 +8,15 @@ from conformance.clients.producer import send
 from conformance.clients.topics import create_topic
 from conformance.reconcile import topic
 from conformance.reconcile.errors import ReconcileError
-from conformance.reconcile.job import reconcile
+from conformance.reconcile.job import read, reconcile_from_files
 from conformance.reconcile.summary import rows_of
 from conformance.reconcile.topic import read_topic, write_topic
+from conformance.record.directory import RunDirectory
 from fault_injection.cluster.lifecycle import Cluster
 from oracle.vocabulary import Acks
 from tests.conformance.real_clusters import two_replicas
 from tests.conformance.reconcile.runs import Run
+from tests.conformance.run_files import change_run
 
 pytestmark = [pytest.mark.spark, pytest.mark.broker, pytest.mark.alone]
 
@@ -71,7 +73,8 @@ def test_a_run_is_reconciled_with_real_brokers(spark: SparkSession, cluster: Clu
     for offset in range(3):
         run.produce(f"m{offset}", offset=offset)
     run.produce("m3", offset=3)
-    run.write(tmp_path)
-    found = reconcile(spark, tmp_path, bootstrap=cluster.bootstrap, topic=_TOPIC, end_offset=3)
+    change_run(RunDirectory(run.write(tmp_path)), end_offset=3)
+    read(spark, tmp_path, bootstrap=cluster.bootstrap, topic=_TOPIC, end_offset=3)
+    found = reconcile_from_files(spark, tmp_path)
     assert (found.counts.classes["kept"], found.counts.classes["lost"], found.counts.end_offset_read) == (3, 1, 3)
     assert [(row["label"], row["anomaly"]) for row in found.samples["deviations"]] == [("m3", "missing")]

@@ -1,0 +1,127 @@
+"""How is a block of a hunt run? Its schedules one after the other on one cluster, reconciled together, then judged.
+
+A difference is tried again, and what comes back each time is asked after and shrunk, before the next block.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from conformance.catalogue.scenario import Scenario
+from conformance.cluster_pool import brokers_for
+from conformance.hunting.findings import FindingInquiry
+from conformance.hunting.journal import RUNS, HuntedSchedule, Journal
+from conformance.record.run import read_run
+from conformance.record.verdict import Conformance
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from conformance.catalogue.examination import Entry
+    from conformance.line import Line
+    from conformance.pipeline import Finished
+    from conformance.session import Session
+    from oracle.schedule import Schedule
+
+USUAL_BROKERS = (1, 2, 3)
+"""Every cluster of a hunt has these, so that the next block finds one that it can use."""
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedSchedule:
+    """A schedule that is to be run.
+
+    Attributes:
+        number: which schedule of the hunt's seed, from 0.
+        spoils_cluster: whether it leaves a broker that can never register again once it has crashed.
+    """
+
+    number: int
+    schedule: Schedule
+    spoils_cluster: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HuntLane:
+    """Runs blocks of one hunt on one line.
+
+    Attributes:
+        directory: of the hunt.
+        ends: when no further schedule is begun, on the monotonic clock; None for never.
+    """
+
+    line: Line
+    seed: int
+    directory: Path
+    ends: float | None = None
+
+    @property
+    def runs(self) -> Path:
+        """Return the directory that gets the runs."""
+        return self.directory / RUNS
+
+    def run(self, session: Session, block: tuple[NumberedSchedule, ...]) -> Iterator[HuntedSchedule]:
+        """Run a block, and yield each schedule with its verdict."""
+        brokers = (broker for one in block for broker in brokers_for(one.schedule))
+        session.cluster_pool.shared_brokers = frozenset((*USUAL_BROKERS, *brokers))
+        finished = session.run_together(self._entries(session, block), self.runs)
+        for one, run in zip(block, finished, strict=False):  # those that the time was enough for
+            hunted = self._hunted(session, one, run)
+            session.progress(f"[{one.number}] {hunted.words}")
+            yield hunted
+
+    def is_over(self) -> bool:
+        """Return whether the time is over."""
+        return self.ends is not None and time.monotonic() > self.ends
+
+    def _entries(self, session: Session, block: tuple[NumberedSchedule, ...]) -> Iterator[Entry]:
+        for one in block:
+            if self.is_over():
+                return
+            session.progress(f"[{one.number}] {', '.join(step.word for step in one.schedule.steps)}")
+            about = f"schedule {one.number} of a hunt with seed {self.seed}"
+            yield Scenario(one.schedule.id, one.schedule, about)
+            if one.spoils_cluster:
+                session.cluster_pool.discard_cluster()
+
+    def _hunted(self, session: Session, one: NumberedSchedule, finished: Finished) -> HuntedSchedule:
+        verdict, about = finished.verdict, read_run(finished.run)
+        again = about.second_look
+        hunted = HuntedSchedule(
+            self.line.text,
+            self.seed,
+            one.number,
+            verdict.conformance,
+            None if verdict.promise is None else verdict.promise.value,
+            verdict.reason,
+            tuple(step.word for step in one.schedule.steps),
+            round(finished.seconds, 1),
+            finished.run.path.name,
+            tries=again.tries if again else 0,
+            came_back=again.came_back or 0 if again else 0,
+            rules_of=self.line.rules_of,
+        )
+        return self._inquired(session, hunted, finished, one.schedule) if hunted.is_finding else hunted
+
+    def _inquired(
+        self, session: Session, hunted: HuntedSchedule, finished: Finished, schedule: Schedule
+    ) -> HuntedSchedule:
+        """Write a finding down; one that comes back each time is asked after, and shrunk, before."""
+        explained, smaller = {}, None
+        if hunted.counted is Conformance.DEVIATES:
+            inquiry = FindingInquiry(session, schedule, finished, self.line.rules, self.runs / "shrinking")
+            explained = inquiry.explanations()
+            smaller = inquiry.shrunk(explained)
+        shown = schedule if smaller is None else smaller.schedule
+        reason = hunted.reason if smaller is None else smaller.finished.verdict.reason
+        path = Journal(self.directory).write_finding(self.line.text, shown, reason, self.line.rules_of)
+        return replace(
+            hunted,
+            finding=str(path.relative_to(self.directory)),
+            explained_by=tuple(explained),
+            shrunk_steps=None if smaller is None else len(shown.steps),
+            shrunk_run=None if smaller is None else str(smaller.finished.run.path.relative_to(self.runs)),
+        )

@@ -1,0 +1,73 @@
+"""Do lanes share work, and is one that fails told?"""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.lanes import LaneError, Lanes, SessionOrder
+from conformance.line import line_named
+from conformance.run_options import RunOptions
+from fault_injection.releases import UsageError
+from tests.integration.processes import descendants
+from tests.integration.real_runs import ignore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from conformance.session import Session
+
+pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.alone, pytest.mark.timeout(120)]
+
+ORDER = SessionOrder(line_named("4.4.0"), RunOptions("process"), 7, "Two sessions.")
+
+
+def told(session: Session, piece: str) -> Iterator[tuple[str, int]]:
+    session.spark.await_started()
+    yield f"{piece} of {session.cluster_pool.line.text}", os.getpid()
+    yield f"{piece} again", os.getpid()
+
+
+def failing(_: Session, piece: str) -> Iterator[tuple[str, int]]:
+    raise ZeroDivisionError(piece)
+    yield piece, 0
+
+
+def killed(_: Session, piece: str) -> Iterator[tuple[str, int]]:
+    os.kill(os.getpid(), signal.SIGKILL)
+    yield piece, 0
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_every_piece_is_done_once_and_every_lane_has_ended_after_it(count: int) -> None:
+    pieces = ["a", "b", "c", "d"]
+    progress: list[str] = []
+    with Lanes(count, ORDER, told, progress.append) as lanes:
+        found = list(lanes.results(iter(pieces)))
+
+    assert sorted(words for words, _ in found) == sorted(
+        [*(f"{one} of 4.4.0/kraft" for one in pieces), *(f"{one} again" for one in pieces)]
+    )
+    pids = {pid for _, pid in found}
+    assert len(pids) == count
+    assert (os.getpid() in pids) is (count == 1)
+    assert len([text for text in progress if "Two sessions." in text]) == count
+    assert not {pid for pid, _ in descendants(os.getpid())} & pids
+
+
+@pytest.mark.parametrize(
+    ("work", "words"),
+    [(failing, r"lane \d: ZeroDivisionError\('a'\)"), (killed, r"lane \d ended with exit code -9")],
+)
+def test_a_lane_that_fails_is_told(work: Callable[[Session, str], Iterator[tuple[str, int]]], words: str) -> None:
+    with pytest.raises(LaneError, match=words), Lanes(2, ORDER, work, ignore) as lanes:
+        list(lanes.results(iter(["a"])))
+
+
+def test_what_cannot_be_had_is_a_usage_error() -> None:
+    order = SessionOrder(ORDER.line, RunOptions("process", spark_master="spark://127.0.0.1:1"), 7, "None.")
+    with pytest.raises(UsageError, match=r"127\.0\.0\.1:1"), Lanes(2, order, told, ignore) as lanes:
+        list(lanes.results(iter(["a"])))
