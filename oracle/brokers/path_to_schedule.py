@@ -6,7 +6,7 @@ from where they stood. The model runs along, to know which holds have caught the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from oracle.brokers.model import mover
@@ -66,7 +66,7 @@ class _Writing:
         self._world = world
         self._partition = partition
         self._standing: dict[BrokerId, _Standing] = {}
-        self._names: dict[str, int] = {}
+        self._names = HoldNames()
         self.steps: list[Step] = []
 
     def stretch(self, stretch: Stretch) -> None:
@@ -87,14 +87,9 @@ class _Writing:
         if frame is None:
             self._standing.pop(follower, None)
         elif standing is None or frame != standing.frame or follower in stretch.movers:
-            name = self._name(frame)
-            self._standing[follower] = _Standing(name, frame)
-            self._take(Hold(name, frame.point, frame.follower, frame.leader, frame.fetch_offset))
-
-    def _name(self, frame: FrameToHold) -> str:
-        name = _WORDS[frame.point].format(follower=frame.follower, leader=frame.leader)
-        count = self._names[name] = self._names.get(name, 0) + 1
-        return name if count == 1 else f"{name}, {count}"
+            hold = self._names.named(frame.hold())
+            self._standing[follower] = _Standing(hold.name, frame)
+            self._take(hold)
 
     def _take(self, step: Step) -> None:
         """Take a step, unless it is not possible: a hold may have caught nothing, or be gone with its broker."""
@@ -110,7 +105,22 @@ _WORDS = {
     PointName.FETCH_RESPONSE: "answer to {follower} from {leader}",
     PointName.OFFSETS_FOR_LEADER_EPOCH_REQUEST: "lookup of {follower} at {leader}",
     PointName.OFFSETS_FOR_LEADER_EPOCH_RESPONSE: "epoch end for {follower} from {leader}",
+    PointName.LEADER_AND_ISR: "decision for {broker}",
+    PointName.ALTER_PARTITION_REQUEST: "wish of {broker}",
 }
+
+
+class HoldNames:
+    """What the holds of one schedule are called: after their frames, and counted from the second of a kind on."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+
+    def named(self, hold: Hold) -> Hold:
+        """Return a hold under a name that no earlier one has."""
+        name = _WORDS[hold.point].format(follower=hold.follower, leader=hold.leader, broker=hold.broker)
+        count = self._counts[name] = self._counts.get(name, 0) + 1
+        return replace(hold, name=name if count == 1 else f"{name}, {count}")
 
 
 # Where does each follower's link stand while something else happens? The holds that a path needs.
@@ -137,6 +147,10 @@ class FrameToHold:
     fetch_offset: Offset | None
     fetch: FetchInFlight
 
+    def hold(self) -> Hold:
+        """Return a hold for the frame; ``HoldNames`` names it."""
+        return Hold("", self.point, self.follower, self.leader, self.fetch_offset)
+
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
@@ -157,7 +171,7 @@ def stretches(path: Iterable[tuple[BrokerAction, PartitionState]]) -> tuple[Stre
     """Cut a path into stretches; what happens before its first step needs none."""
     found: list[tuple[tuple[Step, ...], list[BrokerAction], PartitionState]] = []
     for action, state in path:
-        steps = tuple(step for event in action.events if (step := _step_of(event)) is not None)
+        steps = tuple(step for event in action.events if (step := step_of(event)) is not None)
         if steps:
             found.append((steps, [], state))
         elif found:
@@ -166,7 +180,8 @@ def stretches(path: Iterable[tuple[BrokerAction, PartitionState]]) -> tuple[Stre
     return tuple(Stretch(steps, _movers(moves), _held(state)) for steps, moves, state in found)
 
 
-def _step_of(event: Event) -> Step | None:
+def step_of(event: Event) -> Step | None:
+    """Return the step that makes an event happen; None for what links and controller do by themselves."""
     match event:
         case RecordSent(label, acks):
             return Produce((label,), acks, Expectation.ANY)
@@ -186,12 +201,13 @@ def _movers(moves: Iterable[BrokerAction]) -> tuple[BrokerId, ...]:
 
 def _held(state: PartitionState) -> dict[BrokerId, FrameToHold]:
     return {
-        replica.broker: _frame(replica.broker, replica.fetch)
+        replica.broker: frame_of(replica.broker, replica.fetch)
         for replica in state.replicas
         if replica.fetch is not None and replica.fetch.stage is not FetchStage.PARKED
     }
 
 
-def _frame(follower: BrokerId, fetch: FetchInFlight) -> FrameToHold:
+def frame_of(follower: BrokerId, fetch: FetchInFlight) -> FrameToHold:
+    """Return the frame in which a follower's request, or the answer to it, is on its way."""
     offset = fetch.offset if fetch.kind is FetchKind.FETCH else None
     return FrameToHold(_POINT_OF[fetch.kind, fetch.stage], follower, fetch.leader, offset, fetch)

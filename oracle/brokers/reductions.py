@@ -132,7 +132,7 @@ class Keys:
     def key(self, state: PartitionState) -> tuple[int, ...]:
         """Return a state's key."""
         numbers = self._numbers
-        return tuple(numbers.setdefault(part, len(numbers)) for part in _parts(state))
+        return tuple(numbers.setdefault(part, len(numbers)) for part in key_parts(state))
 
 
 def has_lost_a_tail(state: PartitionState) -> bool:
@@ -140,7 +140,8 @@ def has_lost_a_tail(state: PartitionState) -> bool:
     return any(reason == TAIL_LOST for _, _, reason in state.history_truncations)
 
 
-def _parts(state: PartitionState) -> list[Hashable]:
+def key_parts(state: PartitionState) -> list[Hashable]:
+    """Return what a state's key is made of: history, controller, settings, then one part a replica."""
     produces = tuple(map(_produce, state.produces))
     losses = tuple(
         (loss.label, loss.was_clean, loss.had_appended, verdict_of(state, loss)) for loss in state.history_losses
