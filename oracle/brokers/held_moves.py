@@ -1,0 +1,140 @@
+"""How do held brokers move by one half step? The next hold is armed in front, then one frame is let go, or one step taken.
+
+Brokers are held where every link stands in a gate, or is idle with its fetch parked and nothing to tell. Each move is
+taken from there and ends there:
+
+| what the model does | what a schedule does |
+|---|---|
+| a request reaches its leader | holds the answer, lets the request go; no hold where the leader parks it |
+| an answer reaches its follower | holds the follower's next request, lets the answer go |
+| the controller commits a join, or refuses it | lets the leader's wish go (2.7 and newer) |
+| a record is sent, a broker dies, loses its tail or starts | holds what links will send then, takes the step |
+
+Two moves are none of the model's. An idle link's next fetch is caught: to the model it is parked still. And what a
+parked fetch is answered with cannot be held, as a hold catches the empty answer that came before: there the follower
+has its answer at once, and its next request is held.
+
+Where brokers hear of a leader that starts in either order, the controller's decision is kept from it until the others
+have heard it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from oracle.brokers.model import mover
+from oracle.brokers.path_to_schedule import frame_of, step_of
+from oracle.brokers.reductions import advanced
+from oracle.events import BrokerReturned, JoinCommitted, JoinRefused, ResponseReceived
+from oracle.state import FetchStage
+from oracle.steps.frames import Hold, ReleaseHold
+from oracle.vocabulary import MetadataMode, PointName
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from oracle.brokers.model import BrokerAction, Brokers
+    from oracle.brokers.path_to_schedule import HoldNames
+    from oracle.state import PartitionState
+    from oracle.steps.step import Step
+    from oracle.vocabulary import BrokerId
+    from oracle.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class HeldMove:
+    """A move from one state of held brokers to the next.
+
+    Attributes:
+        actions: the model's actions that it takes; none where an idle link's next fetch is caught.
+        target: the state that the model foresees.
+        ahead: the holds that are armed before, not yet named.
+        hears_last: the broker from which the controller's decision is kept until the others have heard it.
+    """
+
+    actions: tuple[BrokerAction, ...]
+    target: PartitionState
+    ahead: tuple[Hold, ...]
+    hears_last: BrokerId | None = None
+
+    def __str__(self) -> str:  # type: ignore[explicit-override] # typing has it from 3.12 on
+        """Return what happens in words."""
+        if self.actions:
+            return ", ".join(map(str, self.actions))
+        return f"the next fetch of broker {self.ahead[0].follower} is caught"
+
+
+def moves_of(world: World, action: BrokerAction, model: Brokers) -> tuple[HeldMove, ...]:
+    """Return the moves that take an action of held brokers, each a way to try when those before it leave a race."""
+    target = advanced(world.state, action.events, model.rules, model.bounds)
+    ahead = _ahead(world, (action,), target)
+    move = HeldMove((action,), target, ahead)
+    if isinstance(action.cause, BrokerReturned) and model.rules.metadata is MetadataMode.ZOOKEEPER:
+        return move, HeldMove((action,), target, ahead, hears_last=action.cause.broker)
+    return (move,)
+
+
+def moves_beyond(world: World, action: BrokerAction, model: Brokers) -> tuple[HeldMove, ...]:
+    """Return the move that takes an action and the answers which it brings to parked fetches; none if it brings none."""
+    state, target = world.state, advanced(world.state, action.events, model.rules, model.bounds)
+    followers = answered_when_parked(state, target)
+    actions = [action]
+    for follower in followers:
+        answer = next(a for a in model.possible(target) if a.cause == ResponseReceived(follower))
+        target = advanced(target, answer.events, model.rules, model.bounds)
+        actions.append(answer)
+    return (HeldMove(tuple(actions), target, _ahead(world, tuple(actions), target)),) if followers else ()
+
+
+def catches(world: World) -> Iterator[HeldMove]:
+    """Return the moves that catch an idle link's next fetch."""
+    for replica in world.state.replicas:
+        fetch = replica.fetch
+        if fetch is not None and fetch.stage is FetchStage.PARKED:
+            hold = Hold("", PointName.FETCH_REQUEST, replica.broker, fetch.leader, fetch.offset)
+            yield HeldMove((), world.state, (hold,))
+
+
+def answered_when_parked(before: PartitionState, after: PartitionState) -> tuple[BrokerId, ...]:
+    """Return the followers whose parked fetch an action has had answered."""
+    return tuple(
+        old.broker
+        for old, new in zip(before.replicas, after.replicas, strict=True)
+        if old.fetch is not None
+        and new.fetch is not None
+        and (old.fetch.stage, new.fetch.stage) == (FetchStage.PARKED, FetchStage.ANSWERED)
+    )
+
+
+def steps_of(move: HeldMove, world: World, names: HoldNames) -> tuple[Step, ...]:
+    """Return the steps that take a move: the holds ahead, then its own."""
+    ahead = tuple(map(names.named, move.ahead))
+    if not move.actions:
+        return ahead
+    own = tuple(step for event in move.actions[0].events if (step := step_of(event)) is not None)
+    if move.hears_last is not None:
+        decision = names.named(Hold("", PointName.LEADER_AND_ISR, broker=move.hears_last))
+        return (*ahead, decision, *own, ReleaseHold(decision.name))
+    return (*ahead, *(own or (ReleaseHold(_let_go(world, move.actions[0])),)))
+
+
+def _let_go(world: World, action: BrokerAction) -> str:
+    """Return the name of the hold whose frame an action lets pass."""
+    caught = (armed.hold for armed in world.gate.holds if armed.caught)
+    if isinstance(action.cause, JoinCommitted | JoinRefused):
+        return next(hold.name for hold in caught if hold.point is PointName.ALTER_PARTITION_REQUEST)
+    return next(hold.name for hold in caught if hold.follower == mover(action))
+
+
+def _ahead(world: World, actions: tuple[BrokerAction, ...], target: PartitionState) -> tuple[Hold, ...]:
+    """Return holds for the frames that stand in a gate afterwards and do not yet."""
+    moved = {mover(action) for action in actions if not isinstance(action.cause, JoinCommitted | JoinRefused)}
+    holds = []
+    for old, new in zip(world.state.replicas, target.replicas, strict=True):
+        fetch = new.fetch
+        if fetch is not None and fetch.stage is not FetchStage.PARKED and (new.broker in moved or fetch != old.fetch):
+            holds.append(frame_of(new.broker, fetch).hold())
+        if new.joining and new.joining != old.joining:
+            holds.append(Hold("", PointName.ALTER_PARTITION_REQUEST, broker=new.broker))
+    return tuple(holds)

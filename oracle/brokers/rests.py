@@ -1,0 +1,103 @@
+"""Where does a step leave the brokers at rest, and what has happened on the way there?
+
+The orders that links and the controller can take are explored as for a prediction (``predicting.interleavings``): two
+rests mean that a race is open.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from oracle.events import BrokerDied, BrokerReturned, LogTailLost, RecordSent
+from oracle.predicting.assumptions import UnmetAssumptionError, check
+from oracle.predicting.interleavings import explore, identity
+from oracle.predicting.step_effects import strokes
+from oracle.steps.brokers import Kill, LoseTail, Start, Stop
+from oracle.steps.frames import AwaitHold, DelayFrame, Hold, ReleaseHold
+from oracle.steps.produce import AwaitOutcome, Produce
+from oracle.steps.waits import AwaitIsr, AwaitLeader, Checkpoint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from oracle.events import Event
+    from oracle.predicting.interleavings import Move
+    from oracle.predicting.step_effects import Stroke
+    from oracle.steps.step import Step
+    from oracle.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """Brokers at rest.
+
+    Attributes:
+        events: what has happened so far, on a shortest way; None stands for what a step did that is no event of the
+            explorer's model.
+    """
+
+    world: World
+    events: tuple[Event | None, ...] = ()
+
+
+def rests_after(rests: Sequence[Rest], step: Step) -> tuple[Rest, ...]:
+    """Return every rest that a step can lead to and that is as the step assumes.
+
+    Raises:
+        ImpossibleEventError: if no rule allows the step.
+        TooManyStatesError: if the links can interleave in too many ways.
+        UnmetAssumptionError: if nothing brings about what the step assumes.
+    """
+    reached = [after for rest in rests for after in _reached(rest, step)]
+    kept: dict[object, Rest] = {}
+    unmet = None
+    for rest in reached:
+        try:
+            checked = replace(rest, world=check(rest.world, step))
+        except UnmetAssumptionError as error:
+            unmet = error
+        else:
+            kept.setdefault(identity(checked.world), checked)
+    if unmet is not None and not kept:
+        raise unmet
+    return tuple(kept.values())
+
+
+def _reached(rest: Rest, step: Step) -> list[Rest]:
+    found = [rest]
+    own = own_events(rest.world, step)
+    for index, stroke in enumerate(strokes(step)):
+        found = [after for before in found for after in _after_stroke(before, stroke, own[index : index + 1])]
+    return found
+
+
+def _after_stroke(before: Rest, stroke: Stroke, own: tuple[Event | None, ...]) -> Iterator[Rest]:
+    graph = explore(stroke(before.world))
+    for end in graph.ends:
+        moved = (move.event for move in graph.moves_to(end) if move.event is not None and not _is_caught(move))
+        yield Rest(graph.worlds[end], (*before.events, *own, *moved))
+
+
+def _is_caught(move: Move) -> bool:
+    """Return whether a hold has caught the frame: then what the frame brings has not happened yet."""
+    return move.before.state is move.after.state
+
+
+def own_events(world: World, step: Step) -> tuple[Event | None, ...]:
+    """Return what a step does itself, an event a stroke; None for one that the explorer's model does not have."""
+    match step:
+        case Produce(records, acks):
+            return tuple(RecordSent(label, acks, step.leader) for label in records)
+        case Kill(broker) | Stop(broker):
+            return (BrokerDied(broker, graceful=isinstance(step, Stop)),)
+        case Start(broker):
+            return (BrokerReturned(broker, clean=world.state.replica(broker).shut_down_cleanly),)
+        case LoseTail(broker, offset):
+            return (LogTailLost(broker, offset),)
+        case Hold() | ReleaseHold() | AwaitHold() | DelayFrame() | AwaitOutcome() | AwaitLeader() | AwaitIsr():
+            return ()
+        case Checkpoint():
+            return ()
+        case _:
+            return (None,)

@@ -1,0 +1,189 @@
+"""Which edges of the model does a schedule visit? It is followed with the model, from rest to rest.
+
+Brokers at rest are in a state of the explorer's model if that has a state with the same key: then everything that a
+later event reads is equal, but the names of labels and brokers must be those of the model (m0, m1; 1, 2). What is
+never a state of it: a broker that has not heard a decision, a paused broker, a cut link; a fetch that was caught from
+an idle link; states that a race leaves open.
+
+An edge is held on both sides if one checkpoint probes its source, the next one its target, and its action is all that
+the model does between. The edges of what happened between two rests otherwise were passed on the wire only: in one of
+the orders that lead there, if links race.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from oracle.brokers.edge_schedule import claims
+from oracle.brokers.rests import Rest, rests_after
+from oracle.events import (
+    BrokerDied,
+    BrokerRemoved,
+    BrokerReturned,
+    JoinCommitted,
+    JoinRefused,
+    LogTailLost,
+    RecordSent,
+    RequestReceived,
+    ResponseReceived,
+)
+from oracle.predict import initial_world
+from oracle.steps.waits import Checkpoint
+from oracle.world import Obstacles
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from oracle.brokers.edges import Edge, EdgeGraph
+    from oracle.events import Event
+    from oracle.schedule import Schedule
+
+_CAUSES = (RecordSent, RequestReceived, ResponseReceived, BrokerDied, BrokerReturned, LogTailLost)
+_JOINS = (JoinCommitted, JoinRefused)
+
+
+class OtherPartitionError(ValueError):
+    """The schedule's partition is not the one of the model: its states are others."""
+
+
+class EdgeNotVisitedError(ValueError):
+    """A schedule does not visit an edge that it is written for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One time that a schedule takes an edge.
+
+    Attributes:
+        before: index of the step at whose end brokers rest in the source, -1 for the partition as created; of a
+            passed edge the last such step.
+        after: index of the step at whose end they rest in the target, or beyond it.
+        is_held: both are checkpoints, and nothing else happens between.
+    """
+
+    edge: Edge
+    before: int
+    after: int
+    is_held: bool
+
+
+def visits(schedule: Schedule, graph: EdgeGraph) -> tuple[Visit, ...]:
+    """Return the edges that a schedule visits, in the order of its steps.
+
+    Raises:
+        OtherPartitionError: its replicas or settings are not those of the model.
+        ImpossibleEventError, TooManyStatesError, UnmetAssumptionError: ``predict`` refuses the schedule too.
+    """
+    _check_partition(schedule, graph)
+    rests: tuple[Rest, ...] = (Rest(initial_world(schedule, graph.model.rules, schedule.brokers)),)
+    following = _Following(graph, rests[0])
+    for index, step in enumerate(schedule.steps):
+        rests = rests_after(rests, step)
+        if len(rests) == 1:
+            following.rest(index, rests[0], is_probed=isinstance(step, Checkpoint))
+    return following.found()
+
+
+def require_visits(schedule: Schedule, graph: EdgeGraph) -> tuple[Visit, ...]:
+    """Return what a schedule visits if it holds every edge on both sides that it says it is written for.
+
+    Raises:
+        EdgeNotVisitedError: names the edges that it does not hold.
+        OtherPartitionError: as ``visits``; the other errors too.
+    """
+    found = visits(schedule, graph)
+    held = {visit.edge.id for visit in found if visit.is_held}
+    missed = [claim for claim in claims(schedule) if claim not in held]
+    if missed:
+        rules = graph.model.rules
+        message = (
+            f"{schedule.id} is written for the edges {', '.join(missed)}, and under the rules of Kafka "
+            f"{rules.version} ({rules.metadata.value}) it does not hold both sides of them: write it anew"
+        )
+        raise EdgeNotVisitedError(message)
+    return found
+
+
+def _check_partition(schedule: Schedule, graph: EdgeGraph) -> None:
+    model = graph.model.empty_schedule()
+    for name in ("brokers", "settings", "timing", "checkpointing"):
+        own, wanted = getattr(schedule, name), getattr(model, name)
+        if own != wanted:
+            raise OtherPartitionError(f"{schedule.id}: its {name} are {own}, those of the model {wanted}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Anchor:
+    """A rest in a state of the model.
+
+    Attributes:
+        index: of the step that ended there.
+        state: number of the state.
+        past: how many events had happened before.
+    """
+
+    index: int
+    state: int
+    past: int
+
+
+class _Following:
+    """The visits so far, and the rests from which the next ones start."""
+
+    def __init__(self, graph: EdgeGraph, created: Rest) -> None:
+        self._graph = graph
+        self._causes = (*_CAUSES, *_JOINS) if graph.model.bounds.late_joins else _CAUSES
+        self._visits: list[Visit] = []
+        self._passed: list[Visit] = []  # since the last checkpoint
+        self._probed: _Anchor | None = None
+        start = graph.number(created.world.state)
+        assert start is not None, "the partition as created is a state of the model"
+        self._last = _Anchor(-1, start, 0)
+
+    def rest(self, index: int, rest: Rest, *, is_probed: bool) -> None:
+        """Note what was visited since the last rest, unless this one is no state of the model."""
+        state = self._graph.number(rest.world.state)
+        if state is None or rest.world.obstacles != Obstacles():
+            return
+        now = _Anchor(index, state, len(rest.events))
+        held = self._taken(self._probed, now, rest) if is_probed else ()
+        if self._probed is not None and len(held) == 1:
+            self._passed = [Visit(held[0], self._probed.index, index, is_held=True)]
+        else:
+            passed = self._taken(self._last, now, rest)
+            self._passed += [Visit(edge, self._last.index, index, is_held=False) for edge in passed]
+        self._last = now
+        if is_probed:
+            self._visits += self._passed
+            self._probed, self._passed = now, []
+
+    def found(self) -> tuple[Visit, ...]:
+        """Return every visit so far."""
+        return (*self._visits, *self._passed)
+
+    def _taken(self, since: _Anchor | None, now: _Anchor, rest: Rest) -> tuple[Edge, ...]:
+        """Return the edges that lead from one rest to another; none if the model does not come there so."""
+        if since is None:
+            return ()
+        events = rest.events[since.past :]
+        state, edges = since.state, []
+        for action in self._actions(events):
+            edge = next((e for e in self._graph.edges_from(state) if _without_removal(e.action.events) == action), None)
+            if edge is None:
+                return ()
+            state = edge.target
+            edges.append(edge)
+        return tuple(edges) if state == now.state else ()
+
+    def _actions(self, events: Sequence[Event | None]) -> Iterator[tuple[Event | None, ...]]:
+        """Yield the causes among some events; a broker's end and what its disk forgets then are one."""
+        causes = [event for event in events if event is None or isinstance(event, self._causes)]
+        while causes:
+            is_failure = isinstance(causes[0], BrokerDied) and any(isinstance(e, LogTailLost) for e in causes[1:2])
+            yield tuple(causes[: 1 + is_failure])
+            causes = causes[1 + is_failure :]
+
+
+def _without_removal(events: Sequence[Event]) -> tuple[Event, ...]:
+    return tuple(event for event in events if not isinstance(event, BrokerRemoved))
