@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from oracle.schedule import Schedule
     from oracle.steps.step import Step
 
-MOVES_MAX: Final = 16
-"""Moves of a written schedule at most: every edge of two replicas, one record and two epochs is that near."""
+MOVES_MAX: Final = 14
+"""Moves of a written schedule at most, unless its edge is farther away."""
 PRODUCE_TIMEOUT_MS: Final = 120_000
 """How long a producer waits, while brokers are held between two of its record's half steps."""
 _CLAIM = re.compile(r"[0-9]+\. edge ([0-9a-f]+): .+")
@@ -54,7 +54,7 @@ def cover_schedules(
     Args:
         graph: where held brokers of a release can be led.
         done: ids of edges that need no visit any more.
-        moves_max: moves of a schedule at most; edges that are farther away are left out.
+        moves_max: moves of a schedule at most, unless its edge is farther away.
     """
     wanted = [number for edge, number in graph.arcs_by_edge().items() if edge not in done]
     for path in cover(_ends(graph), wanted, 0, moves_max):
@@ -90,7 +90,7 @@ def _written(graph: HeldGraph, arcs: Sequence[Arc]) -> CoverSchedule:
         id=f"coverage/{model.rules.version}-{model.rules.metadata.value}/{edges[-1].id}",
         requirement=f"Brokers go half step by half step where the model does, up to: {edges[-1].action}.",
     )
-    steps = with_awaits(tuple(_steps(graph, arcs)), partition, model.rules)
+    steps = with_awaits(tuple(_steps(graph, arcs)), partition, model.rules, may_send=False)
     return CoverSchedule(replace(partition, steps=steps), tuple(edge.id for edge in edges))
 
 

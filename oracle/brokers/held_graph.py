@@ -14,18 +14,15 @@ from typing import TYPE_CHECKING
 
 from oracle.brokers.held_moves import answered_when_parked, catches, moves_beyond, moves_of, steps_of
 from oracle.brokers.path_to_schedule import HoldNames
-from oracle.brokers.rests import Rest, rests_after
+from oracle.brokers.rests import REFUSALS, Rest, rests_after
 from oracle.predict import initial_world
-from oracle.predicting.assumptions import UnmetAssumptionError
-from oracle.predicting.interleavings import TooManyStatesError
-from oracle.world import ImpossibleEventError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from oracle.brokers.edges import Edge, EdgeGraph
     from oracle.brokers.held_moves import HeldMove
-    from oracle.brokers.model import BrokerAction
+    from oracle.brokers.model import BrokerAction, Brokers
     from oracle.world import World
 
 
@@ -110,33 +107,30 @@ class HeldGraph:
         """Take the first move that leads where the model foresees; return why the last one does not."""
         why = None
         for move in moves:
-            reached = self._reached(world, move)
-            if not isinstance(reached, WhyNotHeld):
-                self.arcs.append(Arc(number, self._found(reached), move, edge))
+            after = reached(world, move, self.edges.model)
+            if not isinstance(after, WhyNotHeld):
+                self.arcs.append(Arc(number, self._found(after), move, edge))
                 return None
-            why = reached
+            why = after
         return why
-
-    def _reached(self, world: World, move: HeldMove) -> World | WhyNotHeld:
-        """Return the one world in which a move ends, with every hold that it has armed in use."""
-        rests: tuple[Rest, ...] = (Rest(world),)
-        try:
-            for step in steps_of(move, world, HoldNames()):
-                rests = rests_after(rests, step)
-        except (ImpossibleEventError, TooManyStatesError, UnmetAssumptionError):
-            return WhyNotHeld.REFUSED
-        if len(rests) > 1:
-            return WhyNotHeld.RACE
-        after = rests[0].world
-        is_foreseen = not move.actions or self._is_same(after, move)
-        return after if is_foreseen and all(armed.caught for armed in after.gate.holds) else WhyNotHeld.ELSEWHERE
-
-    def _is_same(self, world: World, move: HeldMove) -> bool:
-        key = self.edges.model.key
-        return key(world.state) == key(move.target)
 
     def _found(self, world: World) -> int:
         number = self._numbers.setdefault(self.edges.model.key(world.state), len(self.worlds))
         if number == len(self.worlds):
             self.worlds.append(world)
         return number
+
+
+def reached(world: World, move: HeldMove, model: Brokers) -> World | WhyNotHeld:
+    """Return the one world in which a move ends, the one that the model foresees, with every armed hold in use."""
+    rests: tuple[Rest, ...] = (Rest(world),)
+    try:
+        for step in steps_of(move, world, HoldNames()):
+            rests = rests_after(rests, step)
+    except REFUSALS:
+        return WhyNotHeld.REFUSED
+    if len(rests) > 1:
+        return WhyNotHeld.RACE
+    after = rests[0].world
+    is_foreseen = not move.actions or model.key(after.state) == model.key(move.target)
+    return after if is_foreseen and all(armed.caught for armed in after.gate.holds) else WhyNotHeld.ELSEWHERE

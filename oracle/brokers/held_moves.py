@@ -1,4 +1,4 @@
-"""How do held brokers move by one half step? The next hold is armed in front, then one frame is let go, or one step taken.
+"""How do held brokers move by one half step? The next hold is armed ahead, then one frame is let go or one step taken.
 
 Brokers are held where every link stands in a gate, or is idle with its fetch parked and nothing to tell. Each move is
 taken from there and ends there:
@@ -14,8 +14,8 @@ Two moves are none of the model's. An idle link's next fetch is caught: to the m
 parked fetch is answered with cannot be held, as a hold catches the empty answer that came before: there the follower
 has its answer at once, and its next request is held.
 
-Where brokers hear of a leader that starts in either order, the controller's decision is kept from it until the others
-have heard it.
+Where a leader starts and its followers hear of it before or after it does, the controller's decision is kept from it
+until they have heard it, and their next requests are held only then: earlier ones are of an earlier epoch.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def moves_of(world: World, action: BrokerAction, model: Brokers) -> tuple[HeldMo
 
 
 def moves_beyond(world: World, action: BrokerAction, model: Brokers) -> tuple[HeldMove, ...]:
-    """Return the move that takes an action and the answers which it brings to parked fetches; none if it brings none."""
+    """Return the move that takes an action and the answers that it brings to parked fetches; none if it brings none."""
     state, target = world.state, advanced(world.state, action.events, model.rules, model.bounds)
     followers = answered_when_parked(state, target)
     actions = [action]
@@ -108,14 +108,14 @@ def answered_when_parked(before: PartitionState, after: PartitionState) -> tuple
 
 
 def steps_of(move: HeldMove, world: World, names: HoldNames) -> tuple[Step, ...]:
-    """Return the steps that take a move: the holds ahead, then its own."""
+    """Return the steps that take a move: the holds ahead, then its own; in between where a leader hears last."""
     ahead = tuple(map(names.named, move.ahead))
     if not move.actions:
         return ahead
     own = tuple(step for event in move.actions[0].events if (step := step_of(event)) is not None)
     if move.hears_last is not None:
         decision = names.named(Hold("", PointName.LEADER_AND_ISR, broker=move.hears_last))
-        return (*ahead, decision, *own, ReleaseHold(decision.name))
+        return (decision, *own, *ahead, ReleaseHold(decision.name))
     return (*ahead, *(own or (ReleaseHold(_let_go(world, move.actions[0])),)))
 
 

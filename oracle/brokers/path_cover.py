@@ -1,8 +1,8 @@
-"""Which few paths take every arc that is wanted? Greedy: the next one goes by a shortest way to an arc that none has taken.
+"""Which few paths take every arc that is wanted? Greedy: each goes by a shortest way to an arc that none has taken yet.
 
-From there it goes on to the nearest arc not taken yet, as long as it has moves left. Those farthest from the start are
-sought first: a path to them takes many nearer ones with it. Equal distances are decided by the arcs' order, so that the
-same graph has the same paths in every process.
+From there it goes on to the nearest arc not taken yet, as long as it has moves left. The arcs farthest from the start
+are sought first: a path to them takes many nearer ones with it. Equal distances are decided by the arcs' order, so that
+the same graph has the same paths in every process.
 """
 
 from __future__ import annotations
@@ -67,20 +67,20 @@ class PathFinder:
 
 
 def cover(arcs: Sequence[Ends], wanted: Iterable[int], start: int, moves_max: int) -> tuple[Path, ...]:
-    """Return paths that together take every wanted arc which a path of so many arcs can take.
+    """Return paths that together take every wanted arc that can be reached.
 
     Args:
         arcs: source and target of each arc, by its number.
         wanted: numbers of the arcs to take.
         start: the node from which every path leaves.
-        moves_max: arcs of a path at most.
+        moves_max: arcs of a path at most, unless the shortest way to an arc is longer.
 
     Returns:
         each path as the numbers of its arcs, in their order; it ends with a wanted arc.
     """
     finder = PathFinder(arcs)
     ways = finder.ways(start)
-    left = {arc for arc in wanted if arcs[arc][0] in ways and len(ways[arcs[arc][0]]) < moves_max}
+    left = {arc for arc in wanted if arcs[arc][0] in ways}
     paths: list[Path] = []
     for arc in sorted(left, key=lambda one: (-len(ways[arcs[one][0]]), one)):
         if arc in left:

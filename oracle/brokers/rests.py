@@ -9,14 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from oracle.events import BrokerDied, BrokerReturned, LogTailLost, RecordSent
+from oracle.events import BrokerDied, BrokerReturned, LogTailLost, RecordSent, RequestReceived
 from oracle.predicting.assumptions import UnmetAssumptionError, check
-from oracle.predicting.interleavings import explore, identity
+from oracle.predicting.interleavings import TooManyStatesError, explore, identity
 from oracle.predicting.step_effects import strokes
+from oracle.state import FetchStage
 from oracle.steps.brokers import Kill, LoseTail, Start, Stop
 from oracle.steps.frames import AwaitHold, DelayFrame, Hold, ReleaseHold
 from oracle.steps.produce import AwaitOutcome, Produce
 from oracle.steps.waits import AwaitIsr, AwaitLeader, Checkpoint
+from oracle.world import ImpossibleEventError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +27,12 @@ if TYPE_CHECKING:
     from oracle.predicting.interleavings import Move
     from oracle.predicting.step_effects import Stroke
     from oracle.steps.step import Step
+    from oracle.vocabulary import BrokerId
     from oracle.world import World
+
+
+REFUSALS = (ImpossibleEventError, TooManyStatesError, UnmetAssumptionError)
+"""What a step can be refused with: no rule allows it, or nothing brings about what it assumes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +82,25 @@ def _reached(rest: Rest, step: Step) -> list[Rest]:
 def _after_stroke(before: Rest, stroke: Stroke, own: tuple[Event | None, ...]) -> Iterator[Rest]:
     graph = explore(stroke(before.world))
     for end in graph.ends:
-        moved = (move.event for move in graph.moves_to(end) if move.event is not None and not _is_caught(move))
+        moved = (event for move in graph.moves_to(end) for event in _happened(move))
         yield Rest(graph.worlds[end], (*before.events, *own, *moved))
 
 
-def _is_caught(move: Move) -> bool:
-    """Return whether a hold has caught the frame: then what the frame brings has not happened yet."""
-    return move.before.state is move.after.state
+def _happened(move: Move) -> Iterator[Event]:
+    """Yield what a move of the interleavings was: nothing where a hold caught a frame before it brought anything.
+
+    At rest idle followers' requests reach their leaders all at once.
+    """
+    if move.event is None:
+        yield from map(RequestReceived, _parked_now(move))
+    elif move.before.state is not move.after.state:
+        yield move.event
+
+
+def _parked_now(move: Move) -> Iterator[BrokerId]:
+    for old, new in zip(move.before.state.replicas, move.after.state.replicas, strict=True):
+        if old.fetch is None and new.fetch is not None and new.fetch.stage is FetchStage.PARKED:
+            yield new.broker
 
 
 def own_events(world: World, step: Step) -> tuple[Event | None, ...]:

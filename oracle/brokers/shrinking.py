@@ -139,15 +139,23 @@ def _renamed(steps: Sequence[Step]) -> list[Step]:
 # topic can be read; where replicas would stay out of the ISR, one more record is sent before that.
 
 
-def with_awaits(steps: Sequence[Step], partition: Schedule, rules: RuleSet) -> tuple[Step, ...]:
+def with_awaits(
+    steps: Sequence[Step], partition: Schedule, rules: RuleSet, *, may_send: bool = True
+) -> tuple[Step, ...]:
     """Return a whole schedule's steps.
+
+    Args:
+        steps: what happens, without awaits.
+        partition: replicas and settings; its steps are not looked at.
+        rules: the rules under which it happens.
+        may_send: whether one more record may be sent where replicas would stay out of the ISR.
 
     Raises:
         ImpossibleEventError: a step that the rules do not allow.
         UnmetAssumptionError: a step that assumes what does not come.
     """
-    endings = [_ScheduleSoFar(steps, partition, rules) for _ in range(2)]
-    for telling, has_record in zip(endings, (False, True), strict=True):
+    endings = [_ScheduleSoFar(steps, partition, rules) for _ in range(1 + may_send)]
+    for telling, has_record in zip(endings, (False, True), strict=False):
         telling.finish(has_record=has_record)
         if telling.is_whole():
             return tuple(telling.steps)

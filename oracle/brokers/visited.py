@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from oracle.brokers.edge_schedule import claims
-from oracle.brokers.rests import Rest, rests_after
+from oracle.brokers.rests import REFUSALS, Rest, rests_after
 from oracle.events import (
     BrokerDied,
     BrokerRemoved,
@@ -29,6 +29,7 @@ from oracle.events import (
     ResponseReceived,
 )
 from oracle.predict import initial_world
+from oracle.steps.step import ScheduleError
 from oracle.steps.waits import Checkpoint
 from oracle.world import Obstacles
 
@@ -73,13 +74,16 @@ def visits(schedule: Schedule, graph: EdgeGraph) -> tuple[Visit, ...]:
 
     Raises:
         OtherPartitionError: its replicas or settings are not those of the model.
-        ImpossibleEventError, TooManyStatesError, UnmetAssumptionError: ``predict`` refuses the schedule too.
+        ScheduleError: a step is refused, as ``predict`` would refuse it; names the step.
     """
     _check_partition(schedule, graph)
     rests: tuple[Rest, ...] = (Rest(initial_world(schedule, graph.model.rules, schedule.brokers)),)
     following = _Following(graph, rests[0])
     for index, step in enumerate(schedule.steps):
-        rests = rests_after(rests, step)
+        try:
+            rests = rests_after(rests, step)
+        except REFUSALS as error:
+            raise ScheduleError(f"{str(error).rstrip(',')} under the rules of {_line(graph)}", step=index) from error
         if len(rests) == 1:
             following.rest(index, rests[0], is_probed=isinstance(step, Checkpoint))
     return following.found()
@@ -89,20 +93,27 @@ def require_visits(schedule: Schedule, graph: EdgeGraph) -> tuple[Visit, ...]:
     """Return what a schedule visits if it holds every edge on both sides that it says it is written for.
 
     Raises:
-        EdgeNotVisitedError: names the edges that it does not hold.
-        OtherPartitionError: as ``visits``; the other errors too.
+        EdgeNotVisitedError: names the edges that it does not hold, or the step that is refused.
+        OtherPartitionError: as ``visits``.
     """
-    found = visits(schedule, graph)
+    try:
+        found = visits(schedule, graph)
+    except ScheduleError as error:
+        raise EdgeNotVisitedError(f"{schedule.id} is refused, write it anew: {error}") from error
     held = {visit.edge.id for visit in found if visit.is_held}
     missed = [claim for claim in claims(schedule) if claim not in held]
     if missed:
-        rules = graph.model.rules
         message = (
-            f"{schedule.id} is written for the edges {', '.join(missed)}, and under the rules of Kafka "
-            f"{rules.version} ({rules.metadata.value}) it does not hold both sides of them: write it anew"
+            f"{schedule.id} is written for the edges {', '.join(missed)}, and under the rules of {_line(graph)} "
+            f"it does not hold both sides of them: write it anew"
         )
         raise EdgeNotVisitedError(message)
     return found
+
+
+def _line(graph: EdgeGraph) -> str:
+    rules = graph.model.rules
+    return f"Kafka {rules.version} ({rules.metadata.value})"
 
 
 def _check_partition(schedule: Schedule, graph: EdgeGraph) -> None:
