@@ -33,7 +33,7 @@ RELEASE = "release"
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class BrokerEdge:
     """An action that the rules allow in a state.
 
     Attributes:
@@ -68,7 +68,7 @@ class EdgeGraph:
         self.model = Brokers(rules, bounds)
         self.states: list[PartitionState] = []
         self._numbers: dict[tuple[int, ...], int] = {}
-        self._edges_from: dict[int, dict[BrokerAction, Edge]] = {}
+        self._edges_from: dict[int, dict[BrokerAction, BrokerEdge]] = {}
         (first,) = self.model.initial_states()
         self._found(first)
         for number, state in enumerate(self.states):
@@ -82,15 +82,15 @@ class EdgeGraph:
         """Return the number of a state, or None if the graph has no such state."""
         return self._numbers.get(self.model.key(state))
 
-    def edge(self, source: int, action: BrokerAction) -> Edge | None:
+    def edge(self, source: int, action: BrokerAction) -> BrokerEdge | None:
         """Return the edge of an action in a state of the graph; None beyond the bounds and for no action of it."""
         return self._edges_from.get(source, {}).get(action)
 
-    def edges_from(self, source: int) -> tuple[Edge, ...]:
+    def edges_from(self, source: int) -> tuple[BrokerEdge, ...]:
         """Return the edges that leave a state."""
         return tuple(self._edges_from.get(source, {}).values())
 
-    def rules_of(self, edge: Edge) -> tuple[str, ...]:
+    def rules_of(self, edge: BrokerEdge) -> tuple[str, ...]:
         """Return the names of the rules behind what an edge changes, in the order of their causes; may be none."""
         before, after = (self._world(self.states[number]) for number in (edge.source, edge.target))
         changes = StateChange(0, "", edge.action.cause, before, after).changes()
@@ -102,10 +102,12 @@ class EdgeGraph:
             self.states.append(state)
         return number
 
-    def _leaving(self, number: int, state: PartitionState) -> list[Edge]:
+    def _leaving(self, number: int, state: PartitionState) -> list[BrokerEdge]:
         source = state_text(state)
         return [
-            Edge(_digest(f"{source} {text(action.events)}"), number, action, self._found(after), *_step(action, state))
+            BrokerEdge(
+                _digest(f"{source} {text(action.events)}"), number, action, self._found(after), *_step(action, state)
+            )
             for action, after in self.model.actions(state)
         ]
 

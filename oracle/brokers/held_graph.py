@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 from oracle.brokers.held_moves import answered_when_parked, catches, moves_beyond, moves_of, steps_of
 from oracle.brokers.path_to_schedule import HoldNames
-from oracle.brokers.rests import REFUSALS, Rest, rests_after
+from oracle.brokers.rests import REFUSALS, RestPoint, rests_after
 from oracle.predict import initial_world
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from oracle.brokers.edges import Edge, EdgeGraph
+    from oracle.brokers.edges import BrokerEdge, EdgeGraph
     from oracle.brokers.held_moves import HeldMove
     from oracle.brokers.model import BrokerAction, Brokers
     from oracle.world import World
@@ -49,7 +49,7 @@ class Arc:
     source: int
     target: int
     move: HeldMove
-    edge: Edge | None = None
+    edge: BrokerEdge | None = None
 
 
 class HeldGraph:
@@ -103,7 +103,9 @@ class HeldGraph:
             self._failed[edge.id] = why
         return why is None
 
-    def _take_first(self, number: int, world: World, moves: Iterable[HeldMove], edge: Edge | None) -> WhyNotHeld | None:
+    def _take_first(
+        self, number: int, world: World, moves: Iterable[HeldMove], edge: BrokerEdge | None
+    ) -> WhyNotHeld | None:
         """Take the first move that leads where the model foresees; return why the last one does not."""
         why = None
         for move in moves:
@@ -123,7 +125,7 @@ class HeldGraph:
 
 def reached(world: World, move: HeldMove, model: Brokers) -> World | WhyNotHeld:
     """Return the one world in which a move ends, the one that the model foresees, with every armed hold in use."""
-    rests: tuple[Rest, ...] = (Rest(world),)
+    rests: tuple[RestPoint, ...] = (RestPoint(world),)
     try:
         for step in steps_of(move, world, HoldNames()):
             rests = rests_after(rests, step)

@@ -36,7 +36,7 @@ REFUSALS = (ImpossibleEventError, TooManyStatesError, UnmetAssumptionError)
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
+class RestPoint:
     """Brokers at rest.
 
     Attributes:
@@ -48,7 +48,7 @@ class Rest:
     events: tuple[Event | None, ...] = ()
 
 
-def rests_after(rests: Sequence[Rest], step: Step) -> tuple[Rest, ...]:
+def rests_after(rests: Sequence[RestPoint], step: Step) -> tuple[RestPoint, ...]:
     """Return every rest that a step can lead to and that is as the step assumes.
 
     Raises:
@@ -57,7 +57,7 @@ def rests_after(rests: Sequence[Rest], step: Step) -> tuple[Rest, ...]:
         UnmetAssumptionError: if nothing brings about what the step assumes.
     """
     reached = [after for rest in rests for after in _reached(rest, step)]
-    kept: dict[object, Rest] = {}
+    kept: dict[object, RestPoint] = {}
     unmet = None
     for rest in reached:
         try:
@@ -71,7 +71,7 @@ def rests_after(rests: Sequence[Rest], step: Step) -> tuple[Rest, ...]:
     return tuple(kept.values())
 
 
-def _reached(rest: Rest, step: Step) -> list[Rest]:
+def _reached(rest: RestPoint, step: Step) -> list[RestPoint]:
     found = [rest]
     own = own_events(rest.world, step)
     for index, stroke in enumerate(strokes(step)):
@@ -79,11 +79,11 @@ def _reached(rest: Rest, step: Step) -> list[Rest]:
     return found
 
 
-def _after_stroke(before: Rest, stroke: Stroke, own: tuple[Event | None, ...]) -> Iterator[Rest]:
+def _after_stroke(before: RestPoint, stroke: Stroke, own: tuple[Event | None, ...]) -> Iterator[RestPoint]:
     graph = explore(stroke(before.world))
     for end in graph.ends:
         moved = (event for move in graph.moves_to(end) for event in _happened(move))
-        yield Rest(graph.worlds[end], (*before.events, *own, *moved))
+        yield RestPoint(graph.worlds[end], (*before.events, *own, *moved))
 
 
 def _happened(move: Move) -> Iterator[Event]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from oracle.brokers.edge_schedule import claims
-from oracle.brokers.rests import REFUSALS, Rest, rests_after
+from oracle.brokers.rests import REFUSALS, RestPoint, rests_after
 from oracle.events import (
     BrokerDied,
     BrokerRemoved,
@@ -36,7 +36,7 @@ from oracle.world import Obstacles
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from oracle.brokers.edges import Edge, EdgeGraph
+    from oracle.brokers.edges import BrokerEdge, EdgeGraph
     from oracle.events import Event
     from oracle.schedule import Schedule
 
@@ -63,7 +63,7 @@ class Visit:
         is_held: both are checkpoints, and nothing else happens between.
     """
 
-    edge: Edge
+    edge: BrokerEdge
     before: int
     after: int
     is_held: bool
@@ -77,7 +77,7 @@ def visits(schedule: Schedule, graph: EdgeGraph) -> tuple[Visit, ...]:
         ScheduleError: a step is refused, as ``predict`` would refuse it; names the step.
     """
     _check_partition(schedule, graph)
-    rests: tuple[Rest, ...] = (Rest(initial_world(schedule, graph.model.rules, schedule.brokers)),)
+    rests: tuple[RestPoint, ...] = (RestPoint(initial_world(schedule, graph.model.rules, schedule.brokers)),)
     following = _Following(graph, rests[0])
     for index, step in enumerate(schedule.steps):
         try:
@@ -142,7 +142,7 @@ class _Anchor:
 class _Following:
     """The visits so far, and the rests from which the next ones start."""
 
-    def __init__(self, graph: EdgeGraph, created: Rest) -> None:
+    def __init__(self, graph: EdgeGraph, created: RestPoint) -> None:
         self._graph = graph
         self._causes = (*_CAUSES, *_JOINS) if graph.model.bounds.late_joins else _CAUSES
         self._visits: list[Visit] = []
@@ -152,7 +152,7 @@ class _Following:
         assert start is not None, "the partition as created is a state of the model"
         self._last = _Anchor(-1, start, 0)
 
-    def rest(self, index: int, rest: Rest, *, is_probed: bool) -> None:
+    def rest(self, index: int, rest: RestPoint, *, is_probed: bool) -> None:
         """Note what was visited since the last rest, unless this one is no state of the model."""
         state = self._graph.number(rest.world.state)
         if state is None or rest.world.obstacles != Obstacles():
@@ -173,7 +173,7 @@ class _Following:
         """Return every visit so far."""
         return (*self._visits, *self._passed)
 
-    def _taken(self, since: _Anchor | None, now: _Anchor, rest: Rest) -> tuple[Edge, ...]:
+    def _taken(self, since: _Anchor | None, now: _Anchor, rest: RestPoint) -> tuple[BrokerEdge, ...]:
         """Return the edges that lead from one rest to another; none if the model does not come there so."""
         if since is None:
             return ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from oracle.brokers.edge_schedule import CoverSchedule, cover_schedules
-from oracle.brokers.edges import Edge, EdgeGraph
+from oracle.brokers.edges import BrokerEdge, EdgeGraph
 from oracle.brokers.held_graph import HeldGraph
 from oracle.brokers.questions import SearchBounds
 from oracle.rules.by_version import rules_for
@@ -31,7 +31,7 @@ def written(version: str, metadata: MetadataMode = ZOOKEEPER) -> tuple[CoverSche
     return tuple(cover_schedules(held(version, metadata)))
 
 
-def edge_along(graph: EdgeGraph, *words: str) -> Edge:
+def edge_along(graph: EdgeGraph, *words: str) -> BrokerEdge:
     """Return the last edge of a path from the partition as created, given in words."""
     at, found = 0, None
     for step in words:

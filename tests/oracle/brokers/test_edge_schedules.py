@@ -10,10 +10,13 @@ from oracle.brokers.edge_schedule import MOVES_MAX, PRODUCE_TIMEOUT_MS, claims, 
 from oracle.brokers.shrinking import is_determined
 from oracle.brokers.visited import require_visits
 from oracle.predict import predict
+from oracle.schedule_format import decode, encode
 from oracle.steps.frames import AwaitHold, Hold
 from oracle.steps.produce import Produce
 from oracle.steps.waits import Checkpoint
 from tests.oracle.brokers.held import KRAFT, LINES, edge_along, held, written
+from tests.oracle.differential.comparison import first_difference, said_by_interpreter, said_by_oracle
+from tests.oracle.differential.releases import facts_of
 
 if TYPE_CHECKING:
     from oracle.brokers.edge_schedule import CoverSchedule
@@ -104,3 +107,25 @@ def test_a_schedule_has_so_many_moves_at_most_unless_its_edge_is_farther() -> No
 def test_an_edge_that_no_schedule_holds_has_none() -> None:
     graph = held("2.8.2")
     assert shortest_schedule(graph, edge_along(graph.edges, SENT).id) is None
+
+
+@pytest.mark.parametrize(("version", "metadata"), LINES)
+def test_a_written_schedule_is_read_as_it_was(version: str, metadata: MetadataMode) -> None:
+    graph = held(version, metadata)
+    for edge in list(graph.arcs_by_edge())[::100]:
+        one = shortest_schedule(graph, edge)
+        assert one is not None
+        assert decode(encode(one.schedule)) == one.schedule
+
+
+@pytest.mark.slow
+@pytest.mark.no_cover
+@pytest.mark.parametrize(("version", "metadata"), LINES)
+def test_the_second_interpreter_says_the_same_of_every_schedule(version: str, metadata: MetadataMode) -> None:
+    rules = held(version, metadata).edges.model.rules
+    has_elr = rules.election.rule.name == "eligible-leader-replicas"
+    facts = facts_of(version, metadata.value, eligible_leader_replicas=has_elr)
+    for one in written(version, metadata):
+        said = said_by_oracle(one.schedule, rules)
+        assert said is not None
+        assert first_difference(said, said_by_interpreter(one.schedule, facts)) is None, one.schedule.id

@@ -19,7 +19,7 @@ from tests.oracle.brokers.held import KRAFT, LINES, ZOOKEEPER, edge_along, edges
 from tests.project.documents import ROOT
 
 if TYPE_CHECKING:
-    from oracle.brokers.edges import Edge
+    from oracle.brokers.edges import BrokerEdge
 
 SENT, ANSWERED = "m0 is sent with acks=all", "the answer reaches broker 2"
 REQUESTED = "the request of broker 2 reaches its leader"
@@ -34,7 +34,7 @@ print(*(edge.id for edge in graph.edges))
 """
 
 
-def label(edge: Edge) -> tuple[str, PointName | None]:
+def label(edge: BrokerEdge) -> tuple[str, PointName | None]:
     return edge.step, edge.point
 
 

@@ -22,7 +22,7 @@ from oracle.world import World
 from tests.oracle.brokers.held import KRAFT, LINES, edge_along, held
 
 if TYPE_CHECKING:
-    from oracle.brokers.edges import Edge
+    from oracle.brokers.edges import BrokerEdge
     from oracle.steps.step import Step
     from oracle.vocabulary import MetadataMode
 
@@ -38,7 +38,7 @@ def world_of(graph: HeldGraph, number: int) -> World:
     return next(world for world in graph.worlds if graph.edges.number(world.state) == number)
 
 
-def move_of(graph: HeldGraph, edge: Edge) -> HeldMove:
+def move_of(graph: HeldGraph, edge: BrokerEdge) -> HeldMove:
     return graph.arcs[graph.arcs_by_edge()[edge.id]].move
 
 
@@ -175,3 +175,9 @@ def test_an_edge_that_is_held_leads_where_the_model_foresees(version: str, metad
         if arc.edge is not None:
             ends = tuple(graph.edges.number(graph.worlds[number].state) for number in (arc.source, arc.target))
             assert ends == (arc.edge.source, arc.edge.target)
+
+
+def test_an_idle_follower_of_three_is_caught_in_the_old_epoch_already() -> None:
+    graph = held("2.8.2", bounds=SearchBounds(replicas=3, records=0, epochs=1))
+    kill = edge_along(graph.edges, "broker 2 is killed")
+    assert graph.why_not[kill.id] is WhyNotHeld.ELSEWHERE

@@ -10,7 +10,7 @@ import pytest
 from oracle.brokers.edge_schedule import claims, shortest_schedule
 from oracle.brokers.edges import EdgeGraph
 from oracle.brokers.questions import SearchBounds
-from oracle.brokers.rests import Rest, own_events, rests_after
+from oracle.brokers.rests import RestPoint, own_events, rests_after
 from oracle.brokers.visited import EdgeNotVisitedError, OtherPartitionError, require_visits, visits
 from oracle.events import BrokerDied, BrokerReturned, LogTailLost, RecordSent
 from oracle.predict import initial_world
@@ -81,13 +81,13 @@ def test_a_paused_broker_and_a_closed_connection_are_none_of_the_models_actions(
 def test_what_a_race_leaves_open_is_not_visited() -> None:
     steps = (look("a"), KillTogether((ONE, TWO)), look("b"))
     assert visited(*steps) == []
-    rests = (Rest(initial_world(schedule(), edges("2.8.2").model.rules, (ONE, TWO))),)
+    rests = (RestPoint(initial_world(schedule(), edges("2.8.2").model.rules, (ONE, TWO))),)
     assert len(rests_after(rests, KillTogether((ONE, TWO)))) == 2
 
 
 def test_an_await_decides_a_race_or_is_refused() -> None:
     rules = edges("2.8.2").model.rules
-    open_race = rests_after((Rest(initial_world(schedule(), rules, (ONE, TWO))),), KillTogether((ONE, TWO)))
+    open_race = rests_after((RestPoint(initial_world(schedule(), rules, (ONE, TWO))),), KillTogether((ONE, TWO)))
     started = rests_after(open_race, Start(TWO))
     leaders = {rest.world.state.controller.leader for rest in started}
     assert leaders == {None, TWO}
