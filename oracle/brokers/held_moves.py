@@ -14,8 +14,10 @@ Two moves are none of the model's. An idle link's next fetch is caught: to the m
 parked fetch is answered with cannot be held, as a hold catches the empty answer that came before: there the follower
 has its answer at once, and its next request is held.
 
-Where a leader starts and its followers hear of it before or after it does, the controller's decision is kept from it
-until they have heard it, and their next requests are held only then: earlier ones are of an earlier epoch.
+A hold on an idle link catches a fetch of the epoch that is. Where an action begins another epoch, that fetch is let go
+after it, its leader refuses it (2.1 and newer), and the next one is held. Where a leader starts and its followers may
+hear of it before or after it does, the controller's decision is kept from it until they have heard it, and their
+requests are held only then.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 
     from oracle.brokers.model import BrokerAction, Brokers
     from oracle.brokers.path_to_schedule import HoldNames
-    from oracle.state import PartitionState
+    from oracle.state import PartitionState, ReplicaState
     from oracle.steps.step import Step
     from oracle.vocabulary import BrokerId
     from oracle.world import World
@@ -50,13 +52,14 @@ class HeldMove:
         actions: the model's actions that it takes; none where an idle link's next fetch is caught.
         target: the state that the model foresees.
         ahead: the holds that are armed before, not yet named.
-        hears_last: the broker from which the controller's decision is kept until the others have heard it.
+        until_after: holds that are armed before the action and let go after it, when those ahead are armed, not yet
+            named: of decisions that a leader hears last, of fetches that are refused then.
     """
 
     actions: tuple[BrokerAction, ...]
     target: PartitionState
     ahead: tuple[Hold, ...]
-    hears_last: BrokerId | None = None
+    until_after: tuple[Hold, ...] = ()
 
     def __str__(self) -> str:  # type: ignore[explicit-override] # typing has it from 3.12 on
         """Return what happens in words."""
@@ -66,12 +69,16 @@ class HeldMove:
 
 
 def moves_of(world: World, action: BrokerAction, model: Brokers) -> tuple[HeldMove, ...]:
-    """Return the moves that take an action of held brokers, each a way to try when those before it leave a race."""
+    """Return the moves that take an action of held brokers, each a way to try when those before it do not."""
     target = advanced(world.state, action.events, model.rules, model.bounds)
     ahead = _ahead(world, (action,), target)
     move = HeldMove((action,), target, ahead)
     if isinstance(action.cause, BrokerReturned) and model.rules.metadata is MetadataMode.ZOOKEEPER:
-        return move, HeldMove((action,), target, ahead, hears_last=action.cause.broker)
+        decision = Hold("", PointName.LEADER_AND_ISR, broker=action.cause.broker)
+        return move, HeldMove((action,), target, ahead, (decision,))
+    if idle := _moved(world.state, target, FetchStage.PARKED, FetchStage.REQUESTED):
+        before = tuple(_next_fetch(world.state.replica(follower)) for follower in idle)
+        return move, HeldMove((action,), target, ahead, before)
     return (move,)
 
 
@@ -90,33 +97,41 @@ def moves_beyond(world: World, action: BrokerAction, model: Brokers) -> tuple[He
 def catches(world: World) -> Iterator[HeldMove]:
     """Return the moves that catch an idle link's next fetch."""
     for replica in world.state.replicas:
-        fetch = replica.fetch
-        if fetch is not None and fetch.stage is FetchStage.PARKED:
-            hold = Hold("", PointName.FETCH_REQUEST, replica.broker, fetch.leader, fetch.offset)
-            yield HeldMove((), world.state, (hold,))
+        if replica.fetch is not None and replica.fetch.stage is FetchStage.PARKED:
+            yield HeldMove((), world.state, (_next_fetch(replica),))
+
+
+def _next_fetch(idle: ReplicaState) -> Hold:
+    assert idle.fetch is not None, "an idle link has its fetch parked"
+    return Hold("", PointName.FETCH_REQUEST, idle.broker, idle.fetch.leader, idle.fetch.offset)
 
 
 def answered_when_parked(before: PartitionState, after: PartitionState) -> tuple[BrokerId, ...]:
     """Return the followers whose parked fetch an action has had answered."""
+    return _moved(before, after, FetchStage.PARKED, FetchStage.ANSWERED)
+
+
+def _moved(
+    before: PartitionState, after: PartitionState, where: FetchStage, whither: FetchStage
+) -> tuple[BrokerId, ...]:
+    """Return the followers whose request stood at one stage and stands at another."""
     return tuple(
         old.broker
         for old, new in zip(before.replicas, after.replicas, strict=True)
-        if old.fetch is not None
-        and new.fetch is not None
-        and (old.fetch.stage, new.fetch.stage) == (FetchStage.PARKED, FetchStage.ANSWERED)
+        if old.fetch is not None and new.fetch is not None and (old.fetch.stage, new.fetch.stage) == (where, whither)
     )
 
 
 def steps_of(move: HeldMove, world: World, names: HoldNames) -> tuple[Step, ...]:
-    """Return the steps that take a move: the holds ahead, then its own; in between where a leader hears last."""
-    ahead = tuple(map(names.named, move.ahead))
+    """Return the steps that take a move: the holds ahead, then its own step, unless they would catch too early then."""
+    before, ahead = tuple(map(names.named, move.until_after)), tuple(map(names.named, move.ahead))
     if not move.actions:
         return ahead
-    own = tuple(step for event in move.actions[0].events if (step := step_of(event)) is not None)
-    if move.hears_last is not None:
-        decision = names.named(Hold("", PointName.LEADER_AND_ISR, broker=move.hears_last))
-        return (decision, *own, *ahead, ReleaseHold(decision.name))
-    return (*ahead, *(own or (ReleaseHold(_let_go(world, move.actions[0])),)))
+    own: tuple[Step, ...] = tuple(step for e in move.actions[0].events if (step := step_of(e)) is not None)
+    own = own or (ReleaseHold(_let_go(world, move.actions[0])),)
+    if not before:
+        return (*ahead, *own)
+    return (*before, *own, *ahead, *(ReleaseHold(hold.name) for hold in before))
 
 
 def _let_go(world: World, action: BrokerAction) -> str:

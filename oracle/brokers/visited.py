@@ -3,7 +3,7 @@
 Brokers at rest are in a state of the explorer's model if that has a state with the same key: then everything that a
 later event reads is equal, but the names of labels and brokers must be those of the model (m0, m1; 1, 2). What is
 never a state of it: a broker that has not heard a decision, a paused broker, a cut link; a fetch that was caught from
-an idle link; states that a race leaves open.
+an idle link; a record that was refused, as the model sends none; states that a race leaves open.
 
 An edge is held on both sides if one checkpoint probes its source, the next one its target, and its action is all that
 the model does between. The edges of what happened between two rests otherwise were passed on the wire only: in one of

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +19,7 @@ from oracle.steps.waits import Checkpoint
 from tests.oracle.brokers.held import KRAFT, LINES, edge_along, held, written
 from tests.oracle.differential.comparison import first_difference, said_by_interpreter, said_by_oracle
 from tests.oracle.differential.releases import facts_of
+from tests.project.documents import ROOT
 
 if TYPE_CHECKING:
     from oracle.brokers.edge_schedule import CoverSchedule
@@ -25,6 +28,11 @@ if TYPE_CHECKING:
 SENT, ANSWERED = "m0 is sent with acks=all", "the answer reaches broker 2"
 REQUESTED = "the request of broker 2 reaches its leader"
 BACK = ("broker 2 is killed", "broker 2 starts")
+OTHER_PROCESS = """
+from oracle.schedule_format import encode
+from tests.oracle.brokers.held import KRAFT, written
+print([encode(one.schedule) for one in written("4.4.0", KRAFT)])
+"""
 SCHEDULES = {"0.10.2.2": 317, "2.8.2": 317, "3.9.2": 283, "4.4.0": 301}
 
 
@@ -107,6 +115,12 @@ def test_a_schedule_has_so_many_moves_at_most_unless_its_edge_is_farther() -> No
 def test_an_edge_that_no_schedule_holds_has_none() -> None:
     graph = held("2.8.2")
     assert shortest_schedule(graph, edge_along(graph.edges, SENT).id) is None
+
+
+def test_every_process_writes_the_same_schedules() -> None:
+    command, environment = [sys.executable, "-c", OTHER_PROCESS], {"PYTHONHASHSEED": "12345", "PYTHONPATH": str(ROOT)}
+    told = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    assert told.strip() == str([encode(one.schedule) for one in written("4.4.0", KRAFT)])
 
 
 @pytest.mark.parametrize(("version", "metadata"), LINES)

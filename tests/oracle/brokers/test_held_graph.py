@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from oracle.steps.step import Step
     from oracle.vocabulary import MetadataMode
 
-ONE, TWO = BrokerId(1), BrokerId(2)
+ONE, TWO, THREE = map(BrokerId, (1, 2, 3))
 SENT, ANSWERED = "m0 is sent with acks=all", "the answer reaches broker 2"
 REQUESTED = "the request of broker 2 reaches its leader"
 BACK = ("broker 2 is killed", "broker 2 starts")
@@ -76,7 +76,7 @@ def test_steps_beside_a_held_link_need_no_hold() -> None:
 
 def test_a_leader_that_starts_hears_last_where_its_follower_may_ask_it_too_early() -> None:
     graph = held("2.8.2")
-    arc = next(arc for arc in graph.arcs if arc.edge is not None and arc.move.hears_last == TWO)
+    arc = next(arc for arc in graph.arcs if arc.edge is not None and arc.move.until_after)
     decision, start, ahead, release = steps_of(arc.move, graph.worlds[arc.source], HoldNames())
     assert decision == Hold("decision for 2", PointName.LEADER_AND_ISR, broker=TWO)
     assert (start, release) == (Start(TWO), ReleaseHold("decision for 2"))
@@ -88,7 +88,7 @@ def test_a_leader_that_starts_hears_last_where_its_follower_may_ask_it_too_early
 
 def test_in_kraft_mode_brokers_need_no_hold_at_the_controller() -> None:
     graph = held("4.4.0", KRAFT)
-    assert all(arc.move.hears_last is None for arc in graph.arcs)
+    assert not any(arc.move.until_after for arc in graph.arcs)
     (only,) = moves_of(graph.worlds[0], edge_along(graph.edges, "broker 2 is killed").action, graph.edges.model)
     assert str(only) == "broker 2 is killed"
 
@@ -177,7 +177,15 @@ def test_an_edge_that_is_held_leads_where_the_model_foresees(version: str, metad
             assert ends == (arc.edge.source, arc.edge.target)
 
 
-def test_an_idle_follower_of_three_is_caught_in_the_old_epoch_already() -> None:
-    graph = held("2.8.2", bounds=SearchBounds(replicas=3, records=0, epochs=1))
-    kill = edge_along(graph.edges, "broker 2 is killed")
-    assert graph.why_not[kill.id] is WhyNotHeld.ELSEWHERE
+def test_an_idle_follower_of_three_has_its_fetch_of_the_old_epoch_refused_and_the_next_one_held() -> None:
+    bounds = SearchBounds(replicas=3, records=0, epochs=1)
+    graph = held("2.8.2", bounds=bounds)
+    assert not graph.why_not
+    at = {"point": PointName.FETCH_REQUEST, "follower": THREE, "leader": ONE, "fetch_offset": Offset(0)}
+    old, new = Hold("fetch of 3 from 1", **at), Hold("fetch of 3 from 1, 2", **at)
+    assert steps_along(graph, "broker 2 is killed") == (old, Kill(TWO), new, ReleaseHold(old.name))
+
+
+def test_where_leaders_fence_no_fetch_an_idle_follower_of_three_is_not_held_in_the_new_epoch() -> None:
+    graph = held("0.10.2.2", bounds=SearchBounds(replicas=3, records=0, epochs=1))
+    assert WhyNotHeld.ELSEWHERE in graph.why_not.values()
