@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from oracle.events import Event
     from oracle.predicting.interleavings import Move
     from oracle.predicting.step_effects import Stroke
+    from oracle.state import FetchInFlight
     from oracle.steps.step import Step
-    from oracle.vocabulary import BrokerId
     from oracle.world import World
 
 
@@ -36,16 +36,28 @@ REFUSALS = (ImpossibleEventError, TooManyStatesError, UnmetAssumptionError)
 
 
 @dataclass(frozen=True, slots=True)
+class Happening:
+    """What has happened on the way to a rest.
+
+    Attributes:
+        event: None for what a step did that is no event of the explorer's model.
+        frame: the request that moved, as it was before.
+    """
+
+    event: Event | None
+    frame: FetchInFlight | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RestPoint:
     """Brokers at rest.
 
     Attributes:
-        events: what has happened so far, on a shortest way; None stands for what a step did that is no event of the
-            explorer's model.
+        past: what has happened so far, on a shortest way.
     """
 
     world: World
-    events: tuple[Event | None, ...] = ()
+    past: tuple[Happening, ...] = ()
 
 
 def rests_after(rests: Sequence[RestPoint], step: Step) -> tuple[RestPoint, ...]:
@@ -82,25 +94,26 @@ def _reached(rest: RestPoint, step: Step) -> list[RestPoint]:
 def _after_stroke(before: RestPoint, stroke: Stroke, own: tuple[Event | None, ...]) -> Iterator[RestPoint]:
     graph = explore(stroke(before.world))
     for end in graph.ends:
-        moved = (event for move in graph.moves_to(end) for event in _happened(move))
-        yield RestPoint(graph.worlds[end], (*before.events, *own, *moved))
+        moved = (happening for move in graph.moves_to(end) for happening in _happened(move))
+        yield RestPoint(graph.worlds[end], (*before.past, *map(Happening, own), *moved))
 
 
-def _happened(move: Move) -> Iterator[Event]:
+def _happened(move: Move) -> Iterator[Happening]:
     """Yield what a move of the interleavings was: nothing where a hold caught a frame before it brought anything.
 
     At rest idle followers' requests reach their leaders all at once.
     """
     if move.event is None:
-        yield from map(RequestReceived, _parked_now(move))
+        yield from _parked_now(move)
     elif move.before.state is not move.after.state:
-        yield move.event
+        follower = getattr(move.event, "follower", None)
+        yield Happening(move.event, None if follower is None else move.before.state.replica(follower).fetch)
 
 
-def _parked_now(move: Move) -> Iterator[BrokerId]:
+def _parked_now(move: Move) -> Iterator[Happening]:
     for old, new in zip(move.before.state.replicas, move.after.state.replicas, strict=True):
         if old.fetch is None and new.fetch is not None and new.fetch.stage is FetchStage.PARKED:
-            yield new.broker
+            yield Happening(RequestReceived(new.broker), replace(new.fetch, stage=FetchStage.REQUESTED))
 
 
 def own_events(world: World, step: Step) -> tuple[Event | None, ...]:

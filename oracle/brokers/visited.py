@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from oracle.brokers.edges import BrokerEdge, EdgeGraph
+    from oracle.brokers.rests import Happening
     from oracle.events import Event
     from oracle.schedule import Schedule
 
@@ -131,7 +132,7 @@ class _Anchor:
     Attributes:
         index: of the step that ended there.
         state: number of the state.
-        past: how many events had happened before.
+        past: how much had happened before.
     """
 
     index: int
@@ -157,7 +158,7 @@ class _Following:
         state = self._graph.number(rest.world.state)
         if state is None or rest.world.obstacles != Obstacles():
             return
-        now = _Anchor(index, state, len(rest.events))
+        now = _Anchor(index, state, len(rest.past))
         held = self._taken(self._probed, now, rest) if is_probed else ()
         if self._probed is not None and len(held) == 1:
             self._passed = [Visit(held[0], self._probed.index, index, is_held=True)]
@@ -174,26 +175,45 @@ class _Following:
         return (*self._visits, *self._passed)
 
     def _taken(self, since: _Anchor | None, now: _Anchor, rest: RestPoint) -> tuple[BrokerEdge, ...]:
-        """Return the edges that lead from one rest to another; none if the model does not come there so."""
+        """Return the edges that lead from one rest to another; none if the model does not come there so.
+
+        A frame that the model does not have on its link, such as an idle link's or one of an earlier epoch, is passed
+        over if there is one edge: it goes from the source to the target all the same.
+        """
         if since is None:
             return ()
-        events = rest.events[since.past :]
-        state, edges = since.state, []
-        for action in self._actions(events):
-            edge = next((e for e in self._graph.edges_from(state) if _without_removal(e.action.events) == action), None)
+        state, edges, others = since.state, [], 0
+        for action in self._actions(rest.past[since.past :]):
+            if self._is_another_frame(state, action[0]):
+                others += 1
+                continue
+            edge = self._edge(state, tuple(happening.event for happening in action))
             if edge is None:
                 return ()
             state = edge.target
             edges.append(edge)
-        return tuple(edges) if state == now.state else ()
+        return tuple(edges) if state == now.state and (len(edges) == 1 or not others) else ()
 
-    def _actions(self, events: Sequence[Event | None]) -> Iterator[tuple[Event | None, ...]]:
-        """Yield the causes among some events; a broker's end and what its disk forgets then are one."""
-        causes = [event for event in events if event is None or isinstance(event, self._causes)]
+    def _edge(self, state: int, action: tuple[Event | None, ...]) -> BrokerEdge | None:
+        leaving = self._graph.edges_from(state)
+        return next((edge for edge in leaving if _without_removal(edge.action.events) == action), None)
+
+    def _is_another_frame(self, state: int, happening: Happening) -> bool:
+        """Return whether a link has moved another frame than the one which it has in a state of the model."""
+        match happening.event:
+            case RequestReceived(follower) | ResponseReceived(follower):
+                return self._graph.states[state].replica(follower).fetch != happening.frame
+            case _:
+                return False
+
+    def _actions(self, past: Sequence[Happening]) -> Iterator[tuple[Happening, ...]]:
+        """Yield the causes of what has happened; a broker's end and what its disk forgets then are one."""
+        causes = [one for one in past if one.event is None or isinstance(one.event, self._causes)]
         while causes:
-            is_failure = isinstance(causes[0], BrokerDied) and any(isinstance(e, LogTailLost) for e in causes[1:2])
-            yield tuple(causes[: 1 + is_failure])
-            causes = causes[1 + is_failure :]
+            followed = (isinstance(one.event, LogTailLost) for one in causes[1:2])
+            size = 1 + (isinstance(causes[0].event, BrokerDied) and any(followed))
+            yield tuple(causes[:size])
+            causes = causes[size:]
 
 
 def _without_removal(events: Sequence[Event]) -> tuple[Event, ...]:

@@ -189,3 +189,16 @@ def test_a_schedule_of_another_release_is_red() -> None:
 
 def test_labels_and_brokers_are_those_of_the_model() -> None:
     assert visited(look("a"), AGAIN, produce("other", expect=Expectation.PENDING), look("b")) == []
+
+
+def test_a_fetch_of_an_earlier_epoch_is_passed_over_between_two_states_of_one_edge() -> None:
+    graph = held("2.8.2", bounds=SearchBounds(replicas=3, records=0, epochs=1))
+    kill = edge_along(graph.edges, "broker 2 is killed")
+    one = shortest_schedule(graph, kill.id)
+    assert one is not None
+    assert [visit.edge for visit in require_visits(one.schedule, graph.edges) if visit.is_held][0] == kill
+
+
+def test_edges_are_not_passed_by_a_way_on_which_the_model_has_other_frames() -> None:
+    caught = Hold("idle", PointName.FETCH_REQUEST, TWO, ONE)
+    assert visited(look("a"), caught, PENDING, Kill(ONE), look("b")) == []
