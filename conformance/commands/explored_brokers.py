@@ -48,12 +48,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options = parser.add_argument_group("model Brokers", "a release's own rules, half step by half step")
     options.add_argument("--kafka", metavar="V", help="release (default: newest)")
     options.add_argument("--metadata", choices=("zookeeper", "kraft"), help="metadata mode")
+    add_partition(options)
+    options.add_argument("--write-schedule", type=Path, metavar="F", help="write what is found as a schedule for `run`")
+
+
+def add_partition(options: argparse._ActionsContainer) -> None:
+    """Add the options that say what the partition is like, and what may happen to it; ``bounds_of`` reads them."""
     options.add_argument("--acks", choices=tuple(ACKS), help="what producers wait for (default: all)")
     minimum = whole_number(1, 99)
     options.add_argument("--min-isr", type=minimum, metavar="N", help="min.insync.replicas (default: 1)")
     for option, what in SWITCHES:
         options.add_argument(option, action="store_const", const=True, help=what)
-    options.add_argument("--write-schedule", type=Path, metavar="F", help="write what is found as a schedule for `run`")
 
 
 def subject(parsed: argparse.Namespace) -> SearchSubject[PartitionState]:
@@ -64,7 +69,7 @@ def subject(parsed: argparse.Namespace) -> SearchSubject[PartitionState]:
     """
     if parsed.symmetry:
         raise UsageError(SAME_REPLICAS)
-    brokers = _Brokers(rules_of(Choice(kafka=parsed.kafka or "newest", metadata=parsed.metadata)), _bounds(parsed))
+    brokers = _Brokers(rules_of(Choice(kafka=parsed.kafka or "newest", metadata=parsed.metadata)), bounds_of(parsed))
 
     def conclude(found: Exploration[PartitionState]) -> Iterator[str]:
         if parsed.write_schedule is not None:
@@ -109,7 +114,8 @@ class _Brokers(Brokers):
         return {name: times for name, times in super().occurrences().items() if name not in excluded}
 
 
-def _bounds(parsed: argparse.Namespace) -> SearchBounds:
+def bounds_of(parsed: argparse.Namespace) -> SearchBounds:
+    """Return what is searched, within which bounds."""
     without = parsed.without_checkpoint
     return SearchBounds(
         replicas=parsed.replicas,

@@ -57,6 +57,12 @@ GROUPS: dict[str, tuple[Command, ...]] = {
         Command(
             "hunt", "grow schedules that nobody wrote down, run them, and say what deviates", "hunting", "add_hunt"
         ),
+        Command(
+            "coverage",
+            "say how much of a release's model brokers have been through, and run the rest",
+            "coverage",
+            "add_coverage",
+        ),
     ),
     "look at finished runs": (
         Command("report", "write one report over existing runs", "reporting", "add_report"),

@@ -46,17 +46,19 @@ class NumberedSchedule:
 
 @dataclass(frozen=True, slots=True)
 class HuntLane:
-    """Runs blocks of one hunt on one line.
+    """Runs blocks of schedules on one line.
 
     Attributes:
         directory: of the hunt.
         ends: when no further schedule is begun, on the monotonic clock; None for never.
+        purpose: what the schedules are of, in words.
     """
 
     line: Line
     seed: int
     directory: Path
     ends: float | None = None
+    purpose: str = "a hunt"
 
     @property
     def runs(self) -> Path:
@@ -82,7 +84,7 @@ class HuntLane:
             if self.is_over():
                 return
             session.progress(f"[{one.number}] {', '.join(step.word for step in one.schedule.steps)}")
-            about = f"schedule {one.number} of a hunt with seed {self.seed}"
+            about = f"schedule {one.number} of {self.purpose} with seed {self.seed}"
             yield Scenario(one.schedule.id, one.schedule, about)
             if one.spoils_cluster:
                 session.cluster_pool.discard_cluster()

@@ -1,0 +1,257 @@
+"""``coverage``: how much of a release's model have real brokers been through, and what runs the rest on purpose?"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from conformance.commands.explored_brokers import add_partition, bounds_of
+from conformance.commands.hunting import LANES_MAX, SCHEDULES_MAX, TRIES, duration
+from conformance.commands.parser import add_json, check_writable, given, table_lines, whole_number
+from conformance.coverage.counting import NotCountedError, edges_of_run
+from conformance.coverage.covered import covered_file, graph_name, read_covered, read_other, write_covered
+from conformance.coverage.summary import summarised
+from conformance.hunting.journal import Journal
+from conformance.hunting.lane import HuntLane, NumberedSchedule
+from conformance.judgement.verdicts import exit_code
+from conformance.lanes import Lanes, SessionOrder
+from conformance.line import NEWEST, held_against, line_named
+from conformance.record.directory import RunDirectory
+from conformance.record.run import runs_given
+from conformance.run_options import add_run_options, check_options, run_options
+from conformance.second_look import SecondLook
+from conformance.session import new_seed
+from fault_injection.releases import UsageError
+from oracle.brokers.edge_schedule import cover_schedules, shortest_schedule
+from oracle.brokers.edges import EdgeGraph
+from oracle.brokers.held_graph import HeldGraph
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Mapping
+
+    from conformance.commands.parser import Parser
+    from conformance.console import Console
+    from conformance.coverage.covered import Covered
+    from conformance.coverage.summary import CoverageSummary, Share
+    from conformance.hunting.journal import HuntedSchedule
+    from conformance.line import Line
+    from conformance.run_options import RunOptions
+
+DESCRIPTION = """Says how much of a release's model real brokers have been through with every number as predicted, and
+runs the rest on purpose. The model's graph has every state that the partition can reach within the bounds, and an edge
+for each half step that the rules allow there: a request reaches its leader, an answer its follower, a record is sent, a
+broker dies or starts. An edge counts as held if a run that conforms has held and probed the brokers in its source and
+in its target, with nothing else between; edges that brokers only passed, on the wire, are counted apart. What is
+covered adds up in one file a release."""
+EPILOG = """examples:
+  kafka-conformance coverage --kafka 4.4.0                          what is covered, and what is left
+  kafka-conformance coverage --kafka 4.4.0 --time 30m --lanes 2     run schedules that hold what was never held
+  kafka-conformance coverage --kafka 4.4.0 --count runs hunts/runs  add what other runs have been through
+  kafka-conformance coverage --kafka 4.4.0 --merge theirs.json      add what another machine has covered
+  kafka-conformance coverage --kafka 4.4.0 --edge 5c51c779b4a2      write the shortest schedule that holds an edge
+  kafka-conformance coverage --kafka 2.8.2 --stops                  the graph with graceful stops, counted by itself
+
+The graph has no pause, cut, isolation, election on request, reassignment, change of settings or deletion, no follower
+that is silent for too long, and its brokers hear a decision at once: what it covers says nothing about those.
+
+exit codes: 0 all that was run conforms, 1 something deviates, 2 usage, 3 inconclusive, 4 harness error,
+130 Ctrl-C, after which what has its verdict is in the file
+"""
+BLOCK = 4
+"""So many schedules a lane runs, then reconciles together."""
+MISSING_MAX = 12
+"""So many edges that are missing an answer in words names; --json has all."""
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageRequest:
+    """What ``coverage`` is asked for.
+
+    Attributes:
+        file: where what is covered adds up.
+        directory: of the runs.
+        schedules: how many are run at most; None for as many as there is time.
+        seconds: for how long; None for no limit.
+        lanes: how many clusters run side by side.
+    """
+
+    line: Line
+    graph: HeldGraph
+    file: Path
+    directory: Path
+    schedules: int | None
+    seconds: float | None
+    lanes: int
+    options: RunOptions
+
+    @property
+    def name(self) -> str:
+        """Return the name of the graph."""
+        return graph_name(self.graph.edges.model.bounds)
+
+    @property
+    def is_to_run(self) -> bool:
+        """Return whether brokers are to be run."""
+        return self.schedules is not None or self.seconds is not None
+
+
+def add_coverage(parser: Parser) -> None:
+    """Say what the command does, and add its options."""
+    parser.describe(DESCRIPTION, EPILOG)
+    parser.add_argument("--kafka", default=NEWEST, metavar="V", help="release, such as 2.8.2 or 3.9/zookeeper")
+    parser.add_argument("--schedules", type=whole_number(1, SCHEDULES_MAX), metavar="N", help="run so many at most")
+    parser.add_argument("--time", type=duration, metavar="T", help="run for so long: 90s, 20m or 1h")
+    parser.add_argument(
+        "--lanes", type=whole_number(1, LANES_MAX), default=1, metavar="N", help="clusters side by side (default: 1)"
+    )
+    parser.add_argument("--count", nargs="+", type=Path, default=[], metavar="RUN", help="add these runs, or all in it")
+    parser.add_argument("--merge", nargs="+", type=Path, default=[], metavar="FILE", help="add what other files have")
+    parser.add_argument("--edge", metavar="ID", help="only write the shortest schedule that holds this edge")
+    parser.add_argument("--write", type=Path, metavar="DIR", help="only write the schedules that would hold the rest")
+    parser.add_argument("--file", type=Path, metavar="FILE", help="default: that of the release, in RUNS-DIR")
+    parser.add_argument("--runs-dir", type=Path, default=Path("coverage"), help="where it all goes (default: coverage)")
+    bounds = parser.add_argument_group("the graph", "its bounds, and what may happen in it")
+    for option, default in (("--replicas", 2), ("--records", 1), ("--epochs", 2)):
+        bounds.add_argument(option, type=whole_number(1, 9), default=default, metavar="N", help=f"default: {default}")
+    add_partition(bounds)
+    add_run_options(parser.add_argument)
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+    add_json(parser)
+    parser.set_defaults(command=_command)
+
+
+def _command(console: Console, parsed: argparse.Namespace) -> int:
+    asked = _asked(parsed)
+    covered = read_covered(asked.file, asked.line.rules)
+    if parsed.edge is not None:
+        return _write_edge(console, asked, parsed.edge)
+    if parsed.write is not None:
+        return _write_rest(console, asked, covered, parsed.write)
+    _add(console, asked, covered, parsed)
+    hunted: list[HuntedSchedule] = []
+    try:
+        if asked.is_to_run:
+            _run(console, asked, covered, hunted)
+    finally:
+        _tell(console, asked, covered, hunted)
+    return exit_code((one.counted, None) for one in hunted)
+
+
+def _asked(parsed: argparse.Namespace) -> CoverageRequest:
+    options = run_options(given(parsed))
+    check_options(options)
+    line = held_against(line_named(parsed.kafka, own=options.own), options.rules_of)
+    graph = HeldGraph(EdgeGraph(line.rules, bounds_of(parsed)))
+    file = parsed.file or covered_file(parsed.runs_dir, line.rules)
+    return CoverageRequest(line, graph, file, parsed.runs_dir, parsed.schedules, parsed.time, parsed.lanes, options)
+
+
+def _write_edge(console: Console, asked: CoverageRequest, edge: str) -> int:
+    """Write the shortest schedule to an edge.
+
+    Raises:
+        UsageError: there is no such edge, or no schedule holds it.
+    """
+    written = shortest_schedule(asked.graph, edge)
+    if written is None:
+        known = asked.graph.why_not.get(edge)
+        why = "there is no such edge in this graph" if known is None else f"no schedule holds it: {known.value}"
+        raise UsageError(f"edge {edge}: {why}; --json lists the edges that are missing")
+    console.answer(str(Journal(asked.directory).write_finding(asked.line.text, written.schedule, "edge " + edge)))
+    return 0
+
+
+def _write_rest(console: Console, asked: CoverageRequest, covered: Covered, directory: Path) -> int:
+    check_writable(directory)
+    journal = Journal(directory)
+    for one in cover_schedules(asked.graph, covered.graph(asked.name).held):
+        edges = f"holds {len(one.edges)} edges"
+        console.answer(str(journal.write_finding(asked.line.text, one.schedule, edges, asked.options.rules_of)))
+    return 0
+
+
+def _add(console: Console, asked: CoverageRequest, covered: Covered, parsed: argparse.Namespace) -> None:
+    """Add what runs and other files have."""
+    for path in parsed.merge:
+        covered.merge(read_other(path))
+    counted = Counter(_count(asked, covered, path) for path in (runs_given(parsed.count) if parsed.count else ()))
+    for why, runs in counted.items():
+        console.progress(f"{runs} runs {'counted' if why is None else f'not counted: {why}'}")
+    if parsed.merge or parsed.count:
+        write_covered(asked.file, covered)
+
+
+def _count(asked: CoverageRequest, covered: Covered, path: Path) -> str | None:
+    """Add what a run has been through; return why it does not count, if it does not."""
+    try:
+        edges = edges_of_run(RunDirectory(path), asked.graph.edges)
+    except NotCountedError as why_not:
+        return str(why_not)
+    covered.add(asked.name, path.name, edges)
+    return None
+
+
+def _run(console: Console, asked: CoverageRequest, covered: Covered, hunted: list[HuntedSchedule]) -> None:
+    """Run schedules that hold what was never held; what each has been through is in the file as soon as it conforms."""
+    check_writable(asked.directory)
+    seed = asked.options.seed if asked.options.seed is not None else new_seed()
+    ends = None if asked.seconds is None else time.monotonic() + asked.seconds
+    lane = HuntLane(asked.line, seed, asked.directory, ends, "a cover")
+    words = f"Kafka {asked.line.text}, the cover of {asked.name}, seed {seed}."
+    order = SessionOrder(asked.line, asked.options, seed, words, SecondLook(None, TRIES, is_thorough=True))
+    with Lanes(asked.lanes, order, lane.run, console.progress) as lanes:
+        for one in lanes.results(_blocks(asked, covered, lane)):
+            hunted.append(one)
+            if not one.is_finding and (why := _count(asked, covered, lane.runs / one.run)) is not None:
+                console.progress(f"not counted: {why}")
+            write_covered(asked.file, covered)
+
+
+def _blocks(asked: CoverageRequest, covered: Covered, lane: HuntLane) -> Iterator[tuple[NumberedSchedule, ...]]:
+    """Yield what is to be run, until nothing is left or the time is over."""
+    written = islice(cover_schedules(asked.graph, covered.graph(asked.name).held), asked.schedules)
+    numbered = (NumberedSchedule(number, one.schedule) for number, one in enumerate(written))
+    while not lane.is_over() and (block := tuple(islice(numbered, BLOCK))):
+        yield block
+
+
+def _tell(console: Console, asked: CoverageRequest, covered: Covered, hunted: list[HuntedSchedule]) -> None:
+    summary = summarised(asked.graph, covered.graph(asked.name))
+    if console.as_json:
+        line = {"kafka": asked.line.rules.version, "metadata": asked.line.rules.metadata.value}
+        schedules = [asdict(one) for one in hunted]
+        console.answer_json({**line, "graph": asked.name, **asdict(summary), "schedules": schedules})
+        return
+    for line_of_text in _lines(asked, summary):
+        console.answer(line_of_text)
+    for one in hunted:
+        if one.is_finding:
+            console.answer(f"{one.line}  {one.number}  {one.words}")
+
+
+def _lines(asked: CoverageRequest, summary: CoverageSummary) -> Iterator[str]:
+    rules, whole = asked.line.rules, summary.whole
+    yield f"Kafka {rules.version} ({rules.metadata.value}), {asked.name}: {summary.states} states, {whole.edges} edges"
+    yield f"held and probed on both sides: {whole.held} ({100 * whole.held / whole.edges:.1f} %)"
+    yield f"passed on the wire only: {whole.passed}"
+    for why, count in summary.why_not.items():
+        yield f"cannot be held: {count}, {why}"
+    yield from ("", *_table("by step", summary.by_step), "", *_table("by rule", summary.by_rule))
+    left = [one for one in summary.missing if one.why_not is None]
+    if left:
+        yield from ("", f"{len(left)} edges are left that a schedule can hold (--time runs them), the nearest first:")
+        yield from table_lines([(one.id, (one.action,)) for one in left[:MISSING_MAX]])
+
+
+def _table(kind: str, shares: Mapping[str, Share]) -> Iterator[str]:
+    heading = (kind, ("held", "passed", "cannot be held", "edges"))
+    rows = [
+        (name, tuple(map(str, (share.held, share.passed, share.cannot_be_held, share.edges))))
+        for name, share in shares.items()
+    ]
+    yield from table_lines([heading, *rows])

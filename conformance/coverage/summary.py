@@ -1,0 +1,106 @@
+"""What is covered of a graph, by step and by rule, and what is left?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from oracle.brokers.edges import RELEASE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from conformance.coverage.covered import CoveredEdges
+    from oracle.brokers.edges import BrokerEdge
+    from oracle.brokers.held_graph import HeldGraph
+
+NO_RULE = "no rule that some release changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How many edges of one kind were covered.
+
+    Attributes:
+        held: with both sides held and probed.
+        passed: on the wire only.
+        edges: how many there are.
+        cannot_be_held: for how many of those no schedule can hold both sides.
+    """
+
+    held: int
+    passed: int
+    edges: int
+    cannot_be_held: int
+
+
+@dataclass(frozen=True, slots=True)
+class MissingEdge:
+    """An edge that was not held on both sides.
+
+    Attributes:
+        id: what ``--edge`` takes.
+        action: what happens, in words.
+        was_passed: whether brokers took it, on the wire.
+        why_not: why no schedule holds it; None if one does.
+    """
+
+    id: str
+    action: str
+    was_passed: bool
+    why_not: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageSummary:
+    """What is covered of a graph.
+
+    Attributes:
+        whole: of all edges.
+        by_step: by the step that takes an edge, or the point at which a frame is let go.
+        by_rule: by each rule that decides what an edge changes; an edge may have several.
+        why_not: how many edges no schedule holds, by the reason.
+        missing: every edge that was not held, in the order of the search.
+    """
+
+    states: int
+    whole: Share
+    by_step: Mapping[str, Share]
+    by_rule: Mapping[str, Share]
+    why_not: Mapping[str, int]
+    missing: tuple[MissingEdge, ...]
+
+
+def summarised(graph: HeldGraph, covered: CoveredEdges) -> CoverageSummary:
+    """Return what is covered of a graph."""
+    edges = graph.edges.edges
+    kinds: dict[str, list[BrokerEdge]] = {}
+    rules: dict[str, list[BrokerEdge]] = {}
+    for edge in edges:
+        kinds.setdefault(step_words(edge), []).append(edge)
+        for rule in graph.edges.rules_of(edge) or (NO_RULE,):
+            rules.setdefault(rule, []).append(edge)
+
+    def share(some: list[BrokerEdge]) -> Share:
+        held = sum(edge.id in covered.held for edge in some)
+        passed = sum(edge.id in covered.passed and edge.id not in covered.held for edge in some)
+        return Share(held, passed, len(some), sum(edge.id in graph.why_not for edge in some))
+
+    return CoverageSummary(
+        len(graph.edges.states),
+        share(list(edges)),
+        {name: share(kinds[name]) for name in sorted(kinds)},
+        {name: share(rules[name]) for name in sorted(rules)},
+        dict(Counter(why.value for why in graph.why_not.values())),
+        tuple(
+            MissingEdge(edge.id, str(edge.action), edge.id in covered.passed, graph.why_not.get(edge.id))
+            for edge in edges
+            if edge.id not in covered.held
+        ),
+    )
+
+
+def step_words(edge: BrokerEdge) -> str:
+    """Return the step that takes an edge, with the point of the frame that it lets go."""
+    return edge.step if edge.step != RELEASE or edge.point is None else f"{RELEASE} {edge.point.value}"
