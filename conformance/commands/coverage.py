@@ -21,7 +21,7 @@ from conformance.judgement.verdicts import exit_code
 from conformance.lanes import Lanes, SessionOrder
 from conformance.line import NEWEST, held_against, line_named
 from conformance.record.directory import RunDirectory
-from conformance.record.run import runs_given
+from conformance.record.run import open_run, runs_given
 from conformance.run_options import add_run_options, check_options, run_options
 from conformance.second_look import SecondLook
 from conformance.session import new_seed
@@ -179,9 +179,10 @@ def _add(console: Console, asked: CoverageRequest, covered: Covered, parsed: arg
     """Add what runs and other files have."""
     for path in parsed.merge:
         covered.merge(read_other(path))
-    counted = Counter(_count(asked, covered, path) for path in (runs_given(parsed.count) if parsed.count else ()))
-    for why, runs in counted.items():
-        console.progress(f"{runs} runs {'counted' if why is None else f'not counted: {why}'}")
+    runs = [open_run(path).path for path in runs_given(parsed.count)] if parsed.count else []
+    counted = Counter(_count(asked, covered, path) for path in runs)
+    for why, count in counted.items():
+        console.progress(f"{count} runs {'counted' if why is None else f'not counted: {why}'}")
     if parsed.merge or parsed.count:
         write_covered(asked.file, covered)
 

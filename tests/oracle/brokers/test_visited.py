@@ -196,7 +196,7 @@ def test_a_fetch_of_an_earlier_epoch_is_passed_over_between_two_states_of_one_ed
     kill = edge_along(graph.edges, "broker 2 is killed")
     one = shortest_schedule(graph, kill.id)
     assert one is not None
-    assert [visit.edge for visit in require_visits(one.schedule, graph.edges) if visit.is_held][0] == kill
+    assert next(visit.edge for visit in require_visits(one.schedule, graph.edges) if visit.is_held) == kill
 
 
 def test_edges_are_not_passed_by_a_way_on_which_the_model_has_other_frames() -> None:

@@ -1,0 +1,123 @@
+"""Does a run count for the edges that its brokers were held and probed on, and for no other?"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.catalogue.scenario import Scenario
+from conformance.coverage.counting import NotCountedError, edges_of_run
+from conformance.coverage.covered import CoveredEdges
+from conformance.coverage.summary import summarised
+from conformance.record.reconciliation import read_checkpoints, write_checkpoints
+from conformance.record.verdict import Conformance
+from conformance.scenarios.truncation import RESTARTED_FOLLOWER
+from oracle.brokers.edge_schedule import CoverSchedule, cover_schedules
+from tests.conformance.ideal_runs import write_ideal_run
+from tests.conformance.run_files import change_run, judged, read_json, read_lines, write_json, write_lines
+from tests.oracle.brokers.held import KRAFT, edges, held
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conformance.record.directory import RunDirectory
+
+
+@cache
+def written() -> CoverSchedule:
+    """Return the first schedule of the cover, which holds many edges."""
+    return next(iter(cover_schedules(held("4.4.0", KRAFT))))
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunDirectory:
+    """Return a run of that schedule, as brokers do it that do as the model says."""
+    schedule = written().schedule
+    found = write_ideal_run(tmp_path, "4.4.0", "kraft", Scenario(schedule.id, schedule, "a cover"))
+    assert judged(found).conformance is Conformance.CONFORMS
+    return found
+
+
+def test_a_run_that_conforms_holds_what_its_schedule_was_written_for(run: RunDirectory) -> None:
+    found = edges_of_run(run, edges("4.4.0", KRAFT))
+
+    assert found.held >= set(written().edges)
+    assert len(found.held - set(written().edges)) <= 1, "the way back at the end may take one more"
+    assert not found.passed & found.held
+
+
+def test_an_edge_beside_a_checkpoint_that_was_not_measured_does_not_count(run: RunDirectory) -> None:
+    write_checkpoints(run, [one for one in read_checkpoints(run) if not one.name.startswith("1. ")])
+
+    found = edges_of_run(run, edges("4.4.0", KRAFT))
+
+    assert found.held >= set(written().edges[2:])
+    assert not found.held & set(written().edges[:2])
+    assert set(written().edges[:2]) <= found.passed
+
+
+def test_an_edge_beside_a_number_that_differs_does_not_count(run: RunDirectory) -> None:
+    checkpoints = read_json(run, "reconciliation/checkpoints.json")
+    last = next(one for one in reversed(checkpoints) if written().edges[-1] in one["name"])
+    last["rows"][0]["agrees"] = False
+    write_json(run, "reconciliation/checkpoints.json", checkpoints)
+
+    assert edges_of_run(run, edges("4.4.0", KRAFT)).held == set(written().edges[:-1])
+
+
+def test_a_step_that_did_not_end_has_passed_nothing(run: RunDirectory) -> None:
+    write_checkpoints(run, ())
+    marks = [one for one in read_lines(run, "timeline.ndjson") if one["event"] != "step_finished"]
+    write_lines(run, "timeline.ndjson", marks)
+    judged(run)
+    verdict = read_json(run, "verdict.json")
+    write_json(run, "verdict.json", verdict | {"conformance": "CONFORMS"})
+    write_checkpoints(run, ())
+
+    found = edges_of_run(run, edges("4.4.0", KRAFT))
+    assert (found.held, found.passed) == (frozenset(), frozenset())
+
+
+def test_a_run_that_deviates_does_not_count(run: RunDirectory) -> None:
+    write_json(run, "verdict.json", read_json(run, "verdict.json") | {"conformance": "DEVIATES"})
+
+    with pytest.raises(NotCountedError, match="without the verdict CONFORMS"):
+        edges_of_run(run, edges("4.4.0", KRAFT))
+
+
+def test_a_run_of_other_rules_does_not_count(run: RunDirectory) -> None:
+    change_run(run, rules_of="4.4.0~maximal-isr", rules_metadata="kraft")
+
+    with pytest.raises(NotCountedError, match=r"held against the rules of 4\.4\.0~maximal-isr/kraft"):
+        edges_of_run(run, edges("4.4.0", KRAFT))
+
+
+def test_a_run_whose_files_have_changed_does_not_count(run: RunDirectory) -> None:
+    write_json(run, "schedule.json", read_json(run, "schedule.json") | {"requirement": "another"})
+
+    with pytest.raises(NotCountedError, match=r"schedule\.json has changed since the run ended"):
+        edges_of_run(run, edges("4.4.0", KRAFT))
+
+
+def test_a_run_of_another_partition_does_not_count(tmp_path: Path) -> None:
+    unclean = write_ideal_run(tmp_path, "4.4.0", "kraft", RESTARTED_FOLLOWER)
+    judged(unclean)
+
+    with pytest.raises(NotCountedError, match="of other replicas or settings"):
+        edges_of_run(unclean, edges("4.4.0", KRAFT))
+
+
+def test_what_is_left_is_told_by_step_and_by_rule() -> None:
+    graph = held("4.4.0", KRAFT)
+    nothing, first = summarised(graph, CoveredEdges()), written().edges
+    some = summarised(graph, CoveredEdges(dict.fromkeys(first, ("a run",)), {graph.edges.edges[0].id: ("a run",)}))
+
+    assert nothing.whole.edges == len(graph.edges.edges) == len(nothing.missing)
+    assert nothing.whole.held == 0
+    assert some.whole.held == len(first) == len(nothing.missing) - len(some.missing)
+    for shares in (some.by_step, some.by_rule):
+        assert sum(share.held for share in shares.values()) >= len(first)
+    assert sum(share.edges for share in some.by_step.values()) == some.whole.edges
+    assert sum(some.why_not.values()) == some.whole.cannot_be_held == len(graph.why_not)
