@@ -29,6 +29,7 @@ from fault_injection.releases import UsageError
 from oracle.brokers.edge_schedule import cover_schedules, shortest_schedule
 from oracle.brokers.edges import EdgeGraph
 from oracle.brokers.held_graph import HeldGraph
+from reports.coverage_page import percent, write_coverage_page
 
 if TYPE_CHECKING:
     import argparse
@@ -222,23 +223,28 @@ def _blocks(asked: CoverageRequest, covered: Covered, lane: HuntLane) -> Iterato
 
 
 def _tell(console: Console, asked: CoverageRequest, covered: Covered, hunted: list[HuntedSchedule]) -> None:
-    summary = summarised(asked.graph, covered.graph(asked.name))
+    summary, rules = summarised(asked.graph, covered.graph(asked.name)), asked.line.rules
+    page = asked.file.with_suffix(".html") if asked.file.exists() else None
+    if page is not None:
+        write_coverage_page(page, f"Kafka {rules.version} ({rules.metadata.value})", asked.name, summary)
     if console.as_json:
-        line = {"kafka": asked.line.rules.version, "metadata": asked.line.rules.metadata.value}
         schedules = [asdict(one) for one in hunted]
-        console.answer_json({**line, "graph": asked.name, **asdict(summary), "schedules": schedules})
+        about = {"kafka": rules.version, "metadata": rules.metadata.value, "graph": asked.name, "page": page}
+        console.answer_json({**about, **asdict(summary), "schedules": schedules})
         return
     for line_of_text in _lines(asked, summary):
         console.answer(line_of_text)
     for one in hunted:
         if one.is_finding:
             console.answer(f"{one.line}  {one.number}  {one.words}")
+    if page is not None:
+        console.answer(f"page: {page}")
 
 
 def _lines(asked: CoverageRequest, summary: CoverageSummary) -> Iterator[str]:
     rules, whole = asked.line.rules, summary.whole
     yield f"Kafka {rules.version} ({rules.metadata.value}), {asked.name}: {summary.states} states, {whole.edges} edges"
-    yield f"held and probed on both sides: {whole.held} ({100 * whole.held / whole.edges:.1f} %)"
+    yield f"held and probed on both sides: {whole.held} ({percent(whole.held, whole.edges)})"
     yield f"passed on the wire only: {whole.passed}"
     for why, count in summary.why_not.items():
         yield f"cannot be held: {count}, {why}"

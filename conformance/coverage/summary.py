@@ -26,13 +26,18 @@ class Share:
         held: with both sides held and probed.
         passed: on the wire only.
         edges: how many there are.
-        cannot_be_held: for how many of those no schedule can hold both sides.
+        cannot_be_held: how many were not passed either, and no schedule can hold both sides of them.
     """
 
     held: int
     passed: int
     edges: int
     cannot_be_held: int
+
+    @property
+    def left(self) -> int:
+        """How many are left."""
+        return self.edges - self.held - self.passed - self.cannot_be_held
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +90,8 @@ def summarised(graph: HeldGraph, covered: CoveredEdges) -> CoverageSummary:
     def share(some: list[BrokerEdge]) -> Share:
         held = sum(edge.id in covered.held for edge in some)
         passed = sum(edge.id in covered.passed and edge.id not in covered.held for edge in some)
-        return Share(held, passed, len(some), sum(edge.id in graph.why_not for edge in some))
+        unheld = sum(edge.id in graph.why_not and edge.id not in covered.passed for edge in some)
+        return Share(held, passed, len(some), unheld)
 
     return CoverageSummary(
         len(graph.edges.states),

@@ -1,0 +1,123 @@
+"""How does the page about the coverage of a model come about? Counted edges go in, one file without script comes out.
+
+What it shows of a graph is read through protocols: reports know nothing of those who count.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from reports.html import TEMPLATES, style_sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+
+class Share(Protocol):
+    """How many edges of one kind were covered."""
+
+    @property
+    def held(self) -> int:
+        """With both sides held and probed."""
+
+    @property
+    def passed(self) -> int:
+        """On the wire only."""
+
+    @property
+    def edges(self) -> int:
+        """All of the kind."""
+
+    @property
+    def cannot_be_held(self) -> int:
+        """Those of which no schedule holds both sides, and that were not passed either."""
+
+    @property
+    def left(self) -> int:
+        """All others."""
+
+
+class MissingEdge(Protocol):
+    """An edge that was not held on both sides."""
+
+    @property
+    def id(self) -> str:
+        """What ``coverage --edge`` takes."""
+
+    @property
+    def action(self) -> str:
+        """What happens, in words."""
+
+    @property
+    def why_not(self) -> str | None:
+        """Why no schedule holds it."""
+
+
+class Summary(Protocol):
+    """What is covered of a graph."""
+
+    @property
+    def states(self) -> int:
+        """States of the graph."""
+
+    @property
+    def whole(self) -> Share:
+        """Of all edges."""
+
+    @property
+    def by_step(self) -> Mapping[str, Share]:
+        """By the step that takes an edge."""
+
+    @property
+    def by_rule(self) -> Mapping[str, Share]:
+        """By each rule that decides what an edge changes."""
+
+    @property
+    def why_not(self) -> Mapping[str, int]:
+        """How many edges no schedule holds, by the reason."""
+
+    @property
+    def missing(self) -> Sequence[MissingEdge]:
+        """Every edge that was not held."""
+
+
+def percent(held: int, edges: int) -> str:
+    """Return a share in words; 100 % is all of them and nothing less."""
+    if held == edges:
+        return "100 %"
+    return f"{min(1000 * held // max(edges, 1), 999) / 10:.1f} %"
+
+
+def write_coverage_page(out: Path, line: str, graph: str, summary: Summary) -> Path:
+    """Write the page of a graph.
+
+    Args:
+        out: its path.
+        line: the release, in words.
+        graph: the bounds of the graph, in words.
+        summary: what is covered.
+    """
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["percent"] = lambda share: percent(share.held, share.edges)
+    environment.filters["width"] = lambda part, share: f"{100 * part / max(share.edges, 1):.2f}%"
+    page = environment.get_template("coverage.html.j2").render(
+        line=line,
+        graph=graph,
+        summary=summary,
+        whole=summary.whole,
+        kinds=(("Step", summary.by_step), ("Rule that decides", summary.by_rule)),
+        left=[one for one in summary.missing if one.why_not is None],
+        unheld=[one for one in summary.missing if one.why_not is not None],
+        css=style_sheet("report.css", "coverage.css"),
+    )
+    out.write_text(page, encoding="utf-8")
+    return out
