@@ -120,4 +120,7 @@ def test_what_is_left_is_told_by_step_and_by_rule() -> None:
     for shares in (some.by_step, some.by_rule):
         assert sum(share.held for share in shares.values()) >= len(first)
     assert sum(share.edges for share in some.by_step.values()) == some.whole.edges
-    assert sum(some.why_not.values()) == some.whole.cannot_be_held == len(graph.why_not)
+    assert sum(some.why_not.values()) == len(graph.why_not) == nothing.whole.cannot_be_held
+    assert graph.edges.edges[0].id in graph.why_not, "it was passed: that is not held against it"
+    assert (some.whole.passed, some.whole.cannot_be_held) == (1, len(graph.why_not) - 1)
+    assert some.whole.left == sum(one.why_not is None for one in some.missing)
