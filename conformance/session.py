@@ -263,10 +263,20 @@ def await_spark(progress: Progress, spark: SparkThread, master: str) -> None:
 
 def in_running_order(entries: Sequence[Entry]) -> tuple[Entry, ...]:
     """Return the entries with those of one cluster together; else, and within one cluster, in the order given."""
+    return tuple(entry for group in _groups(entries) for entry in group)
+
+
+def in_pieces(entries: Sequence[Entry], most: int = TOGETHER) -> tuple[tuple[Entry, ...], ...]:
+    """Return the entries in running order, in pieces of which each can share a cluster and is reconciled at once."""
+    groups = map(tuple, _groups(entries))
+    return tuple(group[first : first + most] for group in groups for first in range(0, len(group), most))
+
+
+def _groups(entries: Sequence[Entry]) -> list[list[Entry]]:
     groups: dict[Hashable, list[Entry]] = {}
     for entry in entries:
         groups.setdefault(_cluster_of(entry), []).append(entry)
-    return tuple(entry for group in groups.values() for entry in group)
+    return list(groups.values())
 
 
 def _cluster_of(entry: Entry) -> Hashable:

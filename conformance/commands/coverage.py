@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.commands.explored_brokers import add_partition, bounds_of
-from conformance.commands.hunting import LANES_MAX, SCHEDULES_MAX, TRIES, duration
-from conformance.commands.parser import add_json, check_writable, given, table_lines, whole_number
+from conformance.commands.hunting import SCHEDULES_MAX, TRIES, duration
+from conformance.commands.parser import add_json, add_lanes, check_writable, given, table_lines, whole_number
 from conformance.coverage.counting import NotCountedError, edges_of_run
 from conformance.coverage.covered import covered_file, graph_name, read_covered, read_other, write_covered
 from conformance.coverage.summary import summarised
@@ -107,9 +107,7 @@ def add_coverage(parser: Parser) -> None:
     parser.add_argument("--kafka", default=NEWEST, metavar="V", help="release, such as 2.8.2 or 3.9/zookeeper")
     parser.add_argument("--schedules", type=whole_number(1, SCHEDULES_MAX), metavar="N", help="run so many at most")
     parser.add_argument("--time", type=duration, metavar="T", help="run for so long: 90s, 20m or 1h")
-    parser.add_argument(
-        "--lanes", type=whole_number(1, LANES_MAX), default=1, metavar="N", help="clusters side by side (default: 1)"
-    )
+    add_lanes(parser)
     parser.add_argument("--count", nargs="+", type=Path, default=[], metavar="RUN", help="add these runs, or all in it")
     parser.add_argument("--merge", nargs="+", type=Path, default=[], metavar="FILE", help="add what other files have")
     parser.add_argument("--edge", metavar="ID", help="only write the shortest schedule that holds this edge")
@@ -149,7 +147,9 @@ def _asked(parsed: argparse.Namespace) -> CoverageRequest:
     line = held_against(line_named(parsed.kafka, own=options.own), options.rules_of)
     graph = HeldGraph(EdgeGraph(line.rules, bounds_of(parsed)))
     file = parsed.file or covered_file(parsed.runs_dir, line.rules)
-    return CoverageRequest(line, graph, file, parsed.runs_dir, parsed.schedules, parsed.time, parsed.lanes, options)
+    return CoverageRequest(
+        line, graph, file, parsed.runs_dir, parsed.schedules, parsed.time, parsed.lanes or 1, options
+    )
 
 
 def _write_edge(console: Console, asked: CoverageRequest, edge: str) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.ladder import lines
-from conformance.commands.parser import add_json, check_writable, given, refuse, whole_number
+from conformance.commands.parser import add_json, add_lanes, check_writable, given, refuse, whole_number
 from conformance.hunting.aiming import AimedInBackground
 from conformance.hunting.blocks import HuntRequest, LineHunt
 from conformance.hunting.growing import GrowthCount
@@ -51,7 +51,6 @@ exit codes: 0 everything conforms, 1 something deviates, 2 usage, 3 inconclusive
 130 Ctrl-C, which ends with a report; 1 before 4 before 3 before 0
 """
 SCHEDULES_MAX = 100_000
-LANES_MAX = 16
 _DURATION = re.compile(r"(\d{1,6})([smh])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 TRIES = 3
@@ -75,9 +74,7 @@ def add_hunt(parser: Parser) -> None:
         metavar="P[,P…]",
         help="only schedules with such steps: 'kill*,reassign'",
     )
-    parser.add_argument(
-        "--lanes", type=whole_number(1, LANES_MAX), default=1, metavar="N", help="clusters side by side (default: 1)"
-    )
+    add_lanes(parser)
     parser.add_argument("--until-found", action="store_true", help="end at the first difference that comes back")
     parser.add_argument("--drawn-only", action="store_true", help="draw every schedule: aim none at a rule")
     parser.add_argument("--grow-only", action="store_true", help="write the schedules to RUNS-DIR, and run none")
@@ -127,7 +124,7 @@ def _asked(parsed: argparse.Namespace) -> HuntRequest:
         is_dry=parsed.grow_only,
         until_found=parsed.until_found,
         is_aimed=not parsed.drawn_only,
-        lanes=parsed.lanes,
+        lanes=parsed.lanes or 1,
         patterns=parsed.steps,
     )
 

@@ -63,6 +63,12 @@ def add_json(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--json", action="store_true", help="answer as JSON on standard output")
 
 
+def add_lanes(parser: argparse._ActionsContainer) -> None:
+    """Add ``--lanes``, None if it is left out."""
+    lanes = whole_number(1, LANES_MAX)
+    parser.add_argument("--lanes", type=lanes, metavar="N", help="run on N clusters side by side (default: 1)")
+
+
 def add_require_promise(parser: Parser) -> None:
     """Add the option that has a promise broken as predicted end in a failure."""
     parser.add_argument("--require-promise", action="store_true", help="exit 1 also when a promise broke as predicted")
@@ -72,6 +78,7 @@ def add_require_promise(parser: Parser) -> None:
 
 ROUNDS_MAX = 100_000
 """How many rounds ``--repeat`` takes at most."""
+LANES_MAX = 16
 
 
 def whole_number(least: int, most: int) -> Callable[[str], int]:

@@ -15,6 +15,7 @@ from conformance.commands.parser import (
     NAMED_TOO,
     ROUNDS_MAX,
     add_json,
+    add_lanes,
     add_require_promise,
     check_file,
     check_writable,
@@ -23,15 +24,17 @@ from conformance.commands.parser import (
     whole_number,
 )
 from conformance.judgement.verdicts import exit_code
+from conformance.lanes import Lanes, SessionOrder
 from conformance.record.run import read_run
+from conformance.registry import CATALOGUE
 from conformance.run_options import RunOptions, add_run_options, check_options, run_options
-from conformance.session import Task, in_running_order, new_seed, session_on
+from conformance.session import Task, in_pieces, in_running_order, new_seed, session_on
 from fault_injection.releases import UsageError, is_pinned
 from reports import write_report
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from conformance.catalogue.examination import Entry
     from conformance.commands.choosing import Choice
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from conformance.console import Console
     from conformance.line import Line
     from conformance.pipeline import Finished
+    from conformance.session import Session
 
 DESCRIPTION = """Runs entries of the catalogue, or a schedule of your own, on real brokers that it starts and ends
 itself; writes one directory a run, and report.html, junit.xml and report.json beside them. Each schedule is predicted
@@ -48,10 +52,12 @@ EPILOG = """examples:
   kafka-conformance run --schedule my.yaml --kafka 3.9    your own schedule (see schedule-help)
   kafka-conformance run 'EL-*' --kafka 3.9/zookeeper --backend process
   kafka-conformance run TR-01 --repeat 10                 is it the same every time?
+  kafka-conformance run --profile full --lanes 2          two clusters side by side
 
 exit codes: 0 conforms or does not apply, 1 deviates, 2 usage, 3 inconclusive, 4 harness error,
 130 Ctrl-C, 143 SIGTERM; of several runs 1 before 4 before 3 before 0
 """
+IN_ORDER = "is about the catalogue: schedules of yours run in their order, on one cluster."
 
 
 def add_run(parser: Parser) -> None:
@@ -67,6 +73,7 @@ def add_run(parser: Parser) -> None:
     parser.add_argument("--runs-dir", type=Path, default=Path("runs"), help="where run directories go (default: runs)")
     parser.add_argument("--report", type=Path, help="where the HTML report goes (default: RUNS-DIR/report.html)")
     parser.add_argument("--repeat", type=whole_number(1, ROUNDS_MAX), metavar="N", help="run them N times in a row")
+    add_lanes(parser)
     parser.add_argument("--keep-cluster", action="store_true", help="leave the brokers running until Ctrl-C")
     add_require_promise(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress")
@@ -77,6 +84,10 @@ def add_run(parser: Parser) -> None:
 def _asked(parsed: argparse.Namespace) -> RunRequest:
     if parsed.globs or parsed.schedule:
         refuse(parsed, ["--profile"], NAMED_TOO)
+    if parsed.schedule:
+        refuse(parsed, ["--lanes"], IN_ORDER)
+    if parsed.keep_cluster:
+        refuse(parsed, ["--lanes"], "has several clusters, and --keep-cluster keeps one.")
     return RunRequest(
         choice=choice_given(parsed),
         runs=parsed.runs_dir,
@@ -85,6 +96,7 @@ def _asked(parsed: argparse.Namespace) -> RunRequest:
         require_promise=parsed.require_promise,
         report=parsed.report,
         repeat=parsed.repeat or 1,
+        lanes=parsed.lanes or 1,
     )
 
 
@@ -98,6 +110,7 @@ class RunRequest:
         options: how it is run.
         report: where report.html goes; None puts it beside the runs.
         repeat: how many times the chosen scenarios are run, one round after the other.
+        lanes: how many clusters run side by side.
     """
 
     choice: Choice
@@ -107,6 +120,7 @@ class RunRequest:
     require_promise: bool = False
     report: Path | None = None
     repeat: int = 1
+    lanes: int = 1
 
 
 def run_scenarios(console: Console, asked: RunRequest) -> int:
@@ -135,6 +149,8 @@ def _run_all(console: Console, asked: RunRequest, line: Line, scenarios: Sequenc
     console.progress(_brokers_source(line))
     words = f"Kafka {line.release.version} ({line.metadata.value}), seed {seed}."
     tasks = [Task(entry, asked.runs, entry.name) for entry in scenarios]
+    if asked.lanes > 1:
+        return _run_in_lanes(console, asked, SessionOrder(line, asked.options, seed, words), scenarios)
     shared = brokers_of_all(asked.choice, scenarios)
     with session_on(line, asked.options, seed, console.progress, words, shared) as session:
         with console.entries(len(tasks)):
@@ -142,6 +158,32 @@ def _run_all(console: Console, asked: RunRequest, line: Line, scenarios: Sequenc
         if asked.keep_cluster and session.cluster_pool.running is not None:
             keep_until_interrupted(console, session.cluster_pool.running.bootstrap)
     return finished
+
+
+def _run_in_lanes(
+    console: Console, asked: RunRequest, order: SessionOrder, scenarios: Sequence[Entry]
+) -> list[Finished]:
+    finished = []
+    pieces = (NamedEntries(tuple(entry.name for entry in piece), asked.runs) for piece in in_pieces(scenarios))
+    with Lanes(asked.lanes, order, run_named, console.progress) as lanes, console.entries(len(scenarios)):
+        for one in lanes.results(pieces):
+            console.begin(one.scenario)
+            finished.append(one)
+    return finished
+
+
+@dataclass(frozen=True, slots=True)
+class NamedEntries:
+    """Entries of the catalogue that a lane runs, which it finds by their names, and where their runs go."""
+
+    names: tuple[str, ...]
+    runs: Path
+
+
+def run_named(session: Session, piece: NamedEntries) -> Iterator[Finished]:
+    """Run entries of the catalogue in a lane."""
+    known = {entry.name: entry for entry in CATALOGUE}
+    yield from session.run_all([Task(known[name], piece.runs, name) for name in piece.names])
 
 
 def brokers_of_all(choice: Choice, scenarios: Sequence[Entry]) -> frozenset[int]:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.cli import main
 from conformance.lanes import LaneError, Lanes, SessionOrder
 from conformance.line import line_named
+from conformance.registry import CATALOGUE
 from conformance.run_options import RunOptions
 from fault_injection.releases import UsageError
+from oracle.vocabulary import MetadataMode
 from tests.integration.processes import descendants
 from tests.integration.real_runs import ignore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from conformance.session import Session
 
@@ -71,3 +76,13 @@ def test_what_cannot_be_had_is_a_usage_error() -> None:
     order = SessionOrder(ORDER.line, RunOptions("process", spark_master="spark://127.0.0.1:1"), 7, "None.")
     with pytest.raises(UsageError, match=r"127\.0\.0\.1:1"), Lanes(2, order, told, ignore) as lanes:
         list(lanes.results(iter(["a"])))
+
+
+def test_entries_of_the_catalogue_run_in_lanes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    not_run = [one.name for one in CATALOGUE if one.where.reason_not_to_run("4.4.0", MetadataMode.KRAFT)][:3]
+    asked = ["run", *not_run, "--kafka", "4.4.0", "--lanes", "2", "--runs-dir", str(tmp_path), "--json"]
+    assert main([*asked, "--backend", "process"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+
+    assert [(one["scenario"], one["conformance"]) for one in answer["runs"]] == [(name, "NOT_RUN") for name in not_run]
+    assert len({one["run"] for one in answer["runs"]}) == len(not_run) == 3
