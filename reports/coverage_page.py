@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Share(Protocol):
+class ShareText(Protocol):
     """How many edges of one kind were covered."""
 
     @property
@@ -40,7 +40,7 @@ class Share(Protocol):
         """All others."""
 
 
-class MissingEdge(Protocol):
+class EdgeText(Protocol):
     """An edge that was not held on both sides."""
 
     @property
@@ -56,7 +56,7 @@ class MissingEdge(Protocol):
         """Why no schedule holds it."""
 
 
-class Summary(Protocol):
+class CoverageText(Protocol):
     """What is covered of a graph."""
 
     @property
@@ -64,15 +64,15 @@ class Summary(Protocol):
         """States of the graph."""
 
     @property
-    def whole(self) -> Share:
+    def whole(self) -> ShareText:
         """Of all edges."""
 
     @property
-    def by_step(self) -> Mapping[str, Share]:
+    def by_step(self) -> Mapping[str, ShareText]:
         """By the step that takes an edge."""
 
     @property
-    def by_rule(self) -> Mapping[str, Share]:
+    def by_rule(self) -> Mapping[str, ShareText]:
         """By each rule that decides what an edge changes."""
 
     @property
@@ -80,7 +80,7 @@ class Summary(Protocol):
         """How many edges no schedule holds, by the reason."""
 
     @property
-    def missing(self) -> Sequence[MissingEdge]:
+    def missing(self) -> Sequence[EdgeText]:
         """Every edge that was not held."""
 
 
@@ -91,7 +91,7 @@ def percent(held: int, edges: int) -> str:
     return f"{min(1000 * held // max(edges, 1), 999) / 10:.1f} %"
 
 
-def write_coverage_page(out: Path, line: str, graph: str, summary: Summary) -> Path:
+def write_coverage_page(out: Path, line: str, graph: str, summary: CoverageText) -> Path:
     """Write the page of a graph.
 
     Args:
