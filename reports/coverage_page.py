@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-from reports.html import TEMPLATES, style_sheet
+from reports.html import style_sheet, template_environment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -100,13 +98,7 @@ def write_coverage_page(out: Path, line: str, graph: str, summary: CoverageText)
         graph: the bounds of the graph, in words.
         summary: what is covered.
     """
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = template_environment()
     environment.filters["percent"] = lambda share: percent(share.held, share.edges)
     environment.filters["width"] = lambda part, share: f"{100 * part / max(share.edges, 1):.2f}%"
     page = environment.get_template("coverage.html.j2").render(

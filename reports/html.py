@@ -87,14 +87,19 @@ def style_sheet(*names: str) -> Markup:
     return Markup("\n").join(Markup(sheet) for sheet in sheets)  # noqa: S704 - our own files
 
 
-def _environment(folder: Path) -> Environment:
-    environment = Environment(
+def template_environment() -> Environment:
+    """Return an environment for the templates' folder, in which what is not defined is an error."""
+    return Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+def _environment(folder: Path) -> Environment:
+    environment = template_environment()
     environment.filters["link"] = partial(_relative_link, folder)
     environment.filters["duration"] = overview.duration_words
     environment.filters["metadata"] = metadata_words

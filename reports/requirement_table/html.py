@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from conformance.record.verdict import Conformance, PromiseKept
-from reports.html import TEMPLATES, breakable, style_sheet
+from reports.html import breakable, style_sheet, template_environment
 from reports.overview import NOT_AS_RELEASED, duration_words
 from reports.requirement_table.as_text import render_markdown, render_table_json
 from reports.requirement_table.examined import examined_runs
@@ -36,6 +34,8 @@ from reports.version_matrix import metadata_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from jinja2 import Environment
 
     from reports.requirement_table.examined import Column, Examined
     from reports.requirement_table.table import RequirementTable, RequirementText
@@ -75,13 +75,7 @@ def render_page(table: RequirementTable, link: Callable[[Path], str], seed: int 
 
 
 def _environment(link: Callable[[Path], str]) -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = template_environment()
     environment.filters |= {
         "link": link,
         "look": CONFORMANCE_LOOKS.__getitem__,
