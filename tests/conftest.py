@@ -38,7 +38,7 @@ AT_NIGHT = {
     "tests/fault_injection/faults/": r"\[process-(2\.8\.2|3\.9\.2|4\.3\.1)[]-]",
     "tests/fault_injection/wire/test_proxy_with_brokers.py": r"\[(1\.1|2\.8)[]-]",
     "tests/fault_injection/wire/test_sessions_with_brokers.py": r"\[(1\.1\.1|2\.8\.2)\]",
-    "tests/corpus/": r"::test_brokers_do_what_they_did\[",
+    "tests/corpus/test_corpus.py": r"::test_brokers_do_what_they_did\[",
     # Whole runs of the command line, the like of which .ci/run has every time.
     "tests/conformance/examining/test_fetchers_with_brokers.py": r"\[FE-03\]",
     "tests/integration/test_clean_up.py": r"\[SIGTERM-Spark",

@@ -121,10 +121,17 @@ def test_nightly_hunts_on_lines_that_are_there_and_keeps_the_journal(release: st
 def test_the_hunt_of_the_nightly_script_is_a_command_line() -> None:
     (command,) = re.findall(r"kafka-conformance (hunt --kafka .*?) \|\|", NIGHTLY, re.DOTALL)
     words = shlex.split(command.replace("\\\n", " ").replace("${SEED:-$(date -u +%Y%m%d)}", "7"))
-    for name, value in (("$2", "4.4.0/kraft"), ("${3:-60m}", "60m"), ("$BACKEND", "process"), ("$RUNS", "runs")):
+    for name, value in (
+        ("$2", "4.4.0/kraft"),
+        ("${3:-60m}", "60m"),
+        ("$BACKEND", "process"),
+        ("$RUNS", "runs"),
+        ("${LANES:-2}", "2"),
+    ):
         words = [value if word == name else word for word in words]
     parsed = build_parser().parse_args(words)
     assert (parsed.kafka, parsed.time, parsed.seed, str(parsed.runs_dir)) == ("4.4.0/kraft", 3600, 7, "runs")
+    assert parsed.lanes == 2
 
 
 def test_nightly_joins_the_tables_of_all_lines() -> None:
