@@ -14,18 +14,17 @@ from typing import TYPE_CHECKING
 from conformance.catalogue.scenario import Scenario
 from conformance.hunting.rules_at_work import rules_held, told_by
 from conformance.hunting.shrinking import identity, shrunk, size_of
-from conformance.record.directory import RunDirectoryError
 from conformance.record.verdict import AWAITED_STATE, NOT_HELD, TRACE, Conformance
 from conformance.second_look import SecondLook
-from conformance.stages.repredict import repredict
+from conformance.stages.repredict import repredict_all
 from oracle.rules.by_version import one_rule_apart
-from oracle.steps.step import ScheduleError
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping
     from pathlib import Path
 
     from conformance.pipeline import Finished
+    from conformance.record.verdict import Verdict
     from conformance.session import Session
     from oracle.rules.rule_set import RuleSet
     from oracle.schedule import Schedule
@@ -74,18 +73,12 @@ class FindingInquiry:
         others = one_rule_apart(self._rules)
         held = rules_held(self._schedule, self._rules, others)
         asked = [name for name, codes in held.items() if self._may_be_shown_by(codes)][:ASKED_MAX]
-        return {name: others[name] for name in asked if self._conforms(others[name])}
+        verdicts = repredict_all(self._finished.run, self._session.spark, [others[name] for name in asked])
+        return {name: others[name] for name, verdict in zip(asked, verdicts, strict=True) if _conforms(verdict)}
 
     def _may_be_shown_by(self, codes: frozenset[str]) -> bool:
         """Return whether a difference with these codes may be the finding."""
         return bool(codes) and bool(codes & self._codes or self._codes & UNFORESEEN)
-
-    def _conforms(self, rules: RuleSet) -> bool:
-        try:
-            _, verdict = repredict(self._finished.run, self._session.spark, rules)
-        except (ScheduleError, RunDirectoryError):
-            return False
-        return verdict.conformance is Conformance.CONFORMS
 
     def shrunk(self, explanations: Mapping[str, RuleSet]) -> Shrunk | None:
         """Return the smallest schedule that was found to show the finding on brokers; None if none is smaller."""
@@ -121,3 +114,7 @@ class FindingInquiry:
 
     def _told(self, schedule: Schedule) -> Shrunk:
         return Shrunk(schedule, self._shown[identity(schedule)])
+
+
+def _conforms(verdict: Verdict | None) -> bool:
+    return verdict is not None and verdict.conformance is Conformance.CONFORMS

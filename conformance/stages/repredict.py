@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import predicted_answers
 from conformance.judgement.open_outcomes import write_measured_outcome
+from conformance.reconcile.errors import ReconcileError
 from conformance.record.answers import ANSWERS_FILE
 from conformance.record.digests import check_digests, write_digests
-from conformance.record.directory import RunDirectory
+from conformance.record.directory import RunDirectory, RunDirectoryError
 from conformance.record.observations import OBSERVATIONS_FILE
 from conformance.record.prediction import frozen_form
 from conformance.record.run import read_run, write_run
@@ -27,9 +28,12 @@ from conformance.stages.judging import judge_run
 from conformance.stages.predicting import freeze_answers, freeze_prediction
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
+from oracle.steps.step import ScheduleError
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from conformance.catalogue.examination import ExaminationSubject
     from conformance.catalogue.questions import ScheduleQuestion
     from conformance.record.verdict import Verdict
@@ -59,14 +63,39 @@ def repredict(
     Raises:
         ScheduleError: those rules cannot bring about what the schedule assumes.
     """
-    rules = rules or own_rules(run)
+    second = _predicted(run, rules or own_rules(run), questions)
+    spark.reconcile_again(second)
+    return second, _judged(run, second)
+
+
+def repredict_all(run: RunDirectory, spark: SparkThread, others: Sequence[RuleSet]) -> list[Verdict | None]:
+    """Predict a run by several rule sets and judge it by each, reconciled together; None by rules that cannot be."""
+    seconds = [_predicted_or_none(run, rules) for rules in others]
+    told = iter(spark.reconcile_all([second for second in seconds if second is not None]))
+    return [None if second is None else _judged_or_none(run, second, next(told)) for second in seconds]
+
+
+def _predicted(run: RunDirectory, rules: RuleSet, questions: tuple[ScheduleQuestion, ...]) -> RunDirectory:
     second = _begun(run, rules)
     prediction = predict(read_schedule(run), rules).as_json()
     answers = predicted_answers(questions, rules, frozen_form(prediction))
     freeze_prediction(second, prediction, read_run(run).record_id_base, answers)
     write_measured_outcome(second)
-    spark.reconcile_again(second)
-    return second, _judged(run, second)
+    return second
+
+
+def _predicted_or_none(run: RunDirectory, rules: RuleSet) -> RunDirectory | None:
+    try:
+        return _predicted(run, rules, ())
+    except (ScheduleError, RunDirectoryError):
+        return None
+
+
+def _judged_or_none(run: RunDirectory, second: RunDirectory, told: object) -> Verdict | None:
+    try:
+        return None if isinstance(told, ReconcileError) else _judged(run, second)
+    except RunDirectoryError:
+        return None
 
 
 def repredict_answers(
