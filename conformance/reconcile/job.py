@@ -29,6 +29,8 @@ from conformance.record.run import read_run
 
 LISTED_RECORDS_MAX = 20_000
 """A run of more records has its classes counted and sampled, not listed."""
+SMALL_RUN_RECORDS = 1_000
+"""A run of more records has a query of its own, so that what is listed of it does not depend on the others."""
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9._+~-]+")
 """A name of a directory that is the same in a URI."""
 
@@ -51,14 +53,22 @@ def read(spark: SparkSession, run_directory: Path, *, bootstrap: str, topic: str
 
 
 def reconcile_all(spark: SparkSession, runs: Sequence[Path]) -> list[Reconciliation | ReconcileError]:
-    """Reconcile runs whose topic was read, in one query, and write what was found into each.
+    """Reconcile runs whose topic was read, small ones in one query, and write what was found into each.
 
-    Where one of them cannot be reconciled each is reconciled alone, so that the others are.
+    Where one of those cannot be reconciled each is reconciled alone, so that the others are.
     """
-    if len(runs) > 1 and _can_be_told_apart(runs):
+    small = [run for run in runs if _is_small(run)]
+    found: dict[Path, Reconciliation] = {}
+    if len(small) > 1 and _can_be_told_apart(small):
         with suppress(ReconcileError):
-            return list(_reconciled(spark, runs))
-    return [_alone(spark, run) for run in runs]
+            found = dict(zip(small, _reconciled(spark, small), strict=True))
+    return [found[run] if run in found else _alone(spark, run) for run in runs]
+
+
+def _is_small(run: Path) -> bool:
+    with suppress(ReconcileError):
+        return run_files.ATTEMPTS.rows(run) <= SMALL_RUN_RECORDS
+    return False
 
 
 def _can_be_told_apart(runs: Sequence[Path]) -> bool:

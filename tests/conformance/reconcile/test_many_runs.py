@@ -80,6 +80,25 @@ def test_one_that_cannot_be_reconciled_keeps_no_other_from_it(spark: SparkSessio
         assert found.counts.classes["kept"] == 2
 
 
+def test_a_run_of_many_records_is_reconciled_alone(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job, "SMALL_RUN_RECORDS", 4)
+    asked: list[list[str]] = []
+    reconciled = job._reconciled
+
+    def watched(session: SparkSession, runs: list[Path]) -> list[Reconciliation]:
+        asked.append([run.name for run in runs])
+        return reconciled(session, runs)
+
+    monkeypatch.setattr(job, "_reconciled", watched)
+    paths = [kept_run().write(tmp_path / "a"), random_run(1, 5).write(tmp_path / "b"), kept_run().write(tmp_path / "c")]
+    found = reconcile_all(spark, paths)
+
+    assert asked == [["a", "c"], ["b"]]
+    assert [len(_told(one)[2]) for one in found if isinstance(one, Reconciliation)][::2] == [4, 4]
+
+
 @pytest.mark.parametrize("names", [("x/run", "y/run"), ("a run", "b run")])
 def test_runs_that_their_names_do_not_tell_apart_are_reconciled_one_by_one(
     spark: SparkSession, tmp_path: Path, names: tuple[str, str]
