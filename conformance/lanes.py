@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from conformance.second_look import SecondLook
     from conformance.session import Session
 
+ENDING_S = 30.0
+"""How long a lane may take to end in good order, and once more after its connection is closed; then it is killed."""
+RAISED_AGAIN_S = 0.05
 TERMINATED = 128 + signal.SIGTERM
 Work = TypeVar("Work")
 Found = TypeVar("Found")
@@ -94,8 +97,11 @@ class Lanes(Generic[Work, Found]):
         for lane in self._lanes:
             lane.process.terminate()
         for lane in self._lanes:
+            lane.process.join(ENDING_S)
+            lane.connection.close()  # where the signal got lost the lane ends when it asks for more, or tells something
+            lane.process.join(ENDING_S)
+            lane.process.kill()
             lane.process.join()
-            lane.connection.close()
 
     def results(self, pieces: Iterator[Work]) -> Iterator[Found]:
         """Yield what the lanes find, as it comes; a piece is taken when a lane is free for it.
@@ -157,6 +163,7 @@ def _lane(connection: Connection, order: SessionOrder, work: Callable[[Session, 
     """Open the session of a lane, and do what is asked of it until the other end is closed."""
     signal.signal(signal.SIGINT, lambda *_: None)  # no SIG_IGN: the brokers would inherit it
     signal.signal(signal.SIGTERM, _terminated)
+    sys.unraisablehook = _raised_in_vain
 
     def tell(kind: str, what: object = None) -> None:
         connection.send(_Told(kind, what))
@@ -174,7 +181,7 @@ def _lane(connection: Connection, order: SessionOrder, work: Callable[[Session, 
                 for found in work(session, connection.recv()):
                     tell("found", found)
                 tell("free")
-    except (EOFError, BrokenPipeError):
+    except (EOFError, ConnectionError):
         return  # nobody is there any more
     except UsageError as refused:
         tell("usage", str(refused))
@@ -185,3 +192,12 @@ def _lane(connection: Connection, order: SessionOrder, work: Callable[[Session, 
 def _terminated(*_: object) -> NoReturn:
     signal.signal(signal.SIGTERM, lambda *_: None)  # what is being ended is ended in good order
     sys.exit(TERMINATED)
+
+
+def _raised_in_vain(unraisable: sys.UnraisableHookArgs) -> None:
+    """End the lane a moment later, if the signal came while an object was being finalized: nobody hears that exit."""
+    if issubclass(unraisable.exc_type, SystemExit):
+        signal.signal(signal.SIGALRM, _terminated)
+        signal.setitimer(signal.ITIMER_REAL, RAISED_AGAIN_S)
+    else:
+        sys.__unraisablehook__(unraisable)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +15,7 @@ from conformance.cli import main
 from conformance.lanes import LaneError, Lanes, SessionOrder
 from conformance.line import line_named
 from conformance.registry import CATALOGUE
-from conformance.run_options import RunOptions
+from conformance.run_options import OwnKafka, RunOptions
 from fault_injection.releases import UsageError
 from oracle.vocabulary import MetadataMode
 from tests.integration.processes import descendants
@@ -21,7 +23,6 @@ from tests.integration.real_runs import ignore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from conformance.session import Session
 
@@ -73,8 +74,8 @@ def test_a_lane_that_fails_is_told(work: Callable[[Session, str], Iterator[tuple
 
 
 def test_what_cannot_be_had_is_a_usage_error() -> None:
-    order = SessionOrder(ORDER.line, RunOptions("process", spark_master="spark://127.0.0.1:1"), 7, "None.")
-    with pytest.raises(UsageError, match=r"127\.0\.0\.1:1"), Lanes(2, order, told, ignore) as lanes:
+    order = replace(ORDER, line=replace(ORDER.line, own=OwnKafka(home=Path("nowhere"))))
+    with pytest.raises(UsageError, match="nowhere"), Lanes(2, order, told, ignore) as lanes:
         list(lanes.results(iter(["a"])))
 
 
