@@ -13,12 +13,13 @@ import signal
 import sys
 import traceback
 from itertools import islice
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 try:
     from conformance.commands.groups import GROUPS
     from conformance.commands.parser import USAGE, Parser, own_version, table_lines
     from conformance.console import Console
+    from conformance.signals import INTERRUPTED, interrupt, terminate
 except KeyboardInterrupt:  # no run has begun
     sys.stderr.write("kafka-conformance: interrupted\n")
     sys.exit(130)
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 PROGRAM = "kafka-conformance"
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
-INTERRUPTED = 130
-TERMINATED = 143
 EPILOG = """examples:
   kafka-conformance list
   kafka-conformance predict TR-01 --kafka 0.10.2.2        what must happen; needs no cluster
@@ -50,8 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         parsed = build_parser().parse_args(_without_null_characters(arguments))
         console = Console(as_json=getattr(parsed, "json", False), quiet=getattr(parsed, "quiet", False))
-        signal.signal(signal.SIGTERM, _terminate)
-        signal.signal(signal.SIGINT, _interrupt)
+        signal.signal(signal.SIGTERM, terminate)
+        signal.signal(signal.SIGINT, interrupt)
         return int(parsed.command(console, parsed))
     except BrokenPipeError:
         sys.stdout = None  # nobody reads any more
@@ -107,17 +106,6 @@ def _cut_short(error: OSError, parsed: argparse.Namespace) -> str:
 def _is_of_answer(error: OSError) -> bool:
     """Return whether it was standard output that could not be written to."""
     return any(frame.f_code is Console.answer.__code__ for frame, _ in traceback.walk_tb(error.__traceback__))
-
-
-def _interrupt(number: int, _frame: object) -> NoReturn:
-    """Interrupt once; whoever presses Ctrl-C again must not interrupt the clean-up."""
-    signal.signal(number, signal.SIG_IGN)
-    raise KeyboardInterrupt
-
-
-def _terminate(number: int, _frame: object) -> NoReturn:
-    signal.signal(number, signal.SIG_IGN)
-    sys.exit(TERMINATED)
 
 
 def build_parser() -> Parser:

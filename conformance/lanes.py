@@ -8,17 +8,19 @@ whose parent is gone ends at the next thing that it has to tell.
 from __future__ import annotations
 
 import signal
-import sys
+from contextlib import ExitStack
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import wait
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
 
 from conformance.session import session_on
+from conformance.signals import terminate
 from fault_injection.releases import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from contextlib import AbstractContextManager
     from multiprocessing.connection import Connection
     from multiprocessing.context import SpawnProcess
     from types import TracebackType
@@ -30,8 +32,6 @@ if TYPE_CHECKING:
 
 ENDING_S = 30.0
 """How long a lane may take to end in good order, and once more after its connection is closed; then it is killed."""
-RAISED_AGAIN_S = 0.05
-TERMINATED = 128 + signal.SIGTERM
 Work = TypeVar("Work")
 Found = TypeVar("Found")
 
@@ -49,6 +49,10 @@ class SessionOrder:
     seed: int
     words: str
     looks: SecondLook | None = None
+
+    def opened(self, progress: Callable[[str], None]) -> AbstractContextManager[Session]:
+        """Return the session, to be entered."""
+        return session_on(self.line, self.options, self.seed, progress, self.words, looks=self.looks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +89,29 @@ class Lanes(Generic[Work, Found]):
     ) -> None:
         self._count, self._order, self._work, self._progress = count, order, work, progress
         self._lanes: list[_Lane] = []
+        self._own: Session | None = None
+        self._stack = ExitStack()
 
     def __enter__(self) -> Self:
-        for number in range(1, self._count + 1) if self._count > 1 else ():
+        """Open the session, or start the lanes that do.
+
+        Raises:
+            UsageError: the one session cannot be opened.
+        """
+        if self._count == 1:
+            self._own = self._stack.enter_context(self._order.opened(self._progress))
+            return self
+        self._stack.callback(self._end_lanes)
+        for number in range(1, self._count + 1):
             self._lanes.append(self._started(number))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._stack.__exit__(kind, error, trace)
+
+    def _end_lanes(self) -> None:
         for lane in self._lanes:
             lane.process.terminate()
         for lane in self._lanes:
@@ -108,10 +126,11 @@ class Lanes(Generic[Work, Found]):
 
         Raises:
             LaneError: a lane has failed.
-            UsageError: the session cannot be opened.
+            UsageError: the session of a lane cannot be opened.
         """
-        if not self._lanes:
-            yield from self._alone(pieces)
+        if self._own is not None:
+            for own in pieces:
+                yield from self._work(self._own, own)
             return
         free, busy = list(self._lanes), dict[Any, _Lane]()
         while True:
@@ -127,14 +146,6 @@ class Lanes(Generic[Work, Found]):
                     yield told.what
                 elif told.kind == "free":
                     free.append(busy.pop(connection))
-
-    def _alone(self, pieces: Iterator[Work]) -> Iterator[Found]:
-        order = self._order
-        with session_on(
-            order.line, order.options, order.seed, self._progress, order.words, looks=order.looks
-        ) as session:
-            for piece in pieces:
-                yield from self._work(session, piece)
 
     def _started(self, number: int) -> _Lane:
         spawning = get_context("spawn")
@@ -162,21 +173,13 @@ class Lanes(Generic[Work, Found]):
 def _lane(connection: Connection, order: SessionOrder, work: Callable[[Session, Work], Iterable[Found]]) -> None:
     """Open the session of a lane, and do what is asked of it until the other end is closed."""
     signal.signal(signal.SIGINT, lambda *_: None)  # no SIG_IGN: the brokers would inherit it
-    signal.signal(signal.SIGTERM, _terminated)
-    sys.unraisablehook = _raised_in_vain
+    signal.signal(signal.SIGTERM, terminate)
 
     def tell(kind: str, what: object = None) -> None:
         connection.send(_Told(kind, what))
 
     try:
-        with session_on(
-            order.line,
-            order.options,
-            order.seed,
-            lambda text: tell("progress", text),
-            order.words,
-            looks=order.looks,
-        ) as session:
+        with order.opened(lambda text: tell("progress", text)) as session:
             while True:
                 for found in work(session, connection.recv()):
                     tell("found", found)
@@ -187,17 +190,3 @@ def _lane(connection: Connection, order: SessionOrder, work: Callable[[Session, 
         tell("usage", str(refused))
     except Exception as error:  # noqa: BLE001 - whatever it was, the parent has to say it
         tell("failed", repr(error))
-
-
-def _terminated(*_: object) -> NoReturn:
-    signal.signal(signal.SIGTERM, lambda *_: None)  # what is being ended is ended in good order
-    sys.exit(TERMINATED)
-
-
-def _raised_in_vain(unraisable: sys.UnraisableHookArgs) -> None:
-    """End the lane a moment later, if the signal came while an object was being finalized: nobody hears that exit."""
-    if issubclass(unraisable.exc_type, SystemExit):
-        signal.signal(signal.SIGALRM, _terminated)
-        signal.setitimer(signal.ITIMER_REAL, RAISED_AGAIN_S)
-    else:
-        sys.__unraisablehook__(unraisable)

@@ -11,7 +11,7 @@ import pytest
 from conformance.commands.choosing import USAGE_ERRORS, Choice, check_predictable, line_in_pytest, scenarios_of
 from conformance.record.verdict import Conformance
 from conformance.run_options import run_options_in_pytest
-from conformance.session import new_seed, session_on
+from conformance.session import seed_of, session_on
 from reports import write_report
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def conformance_session(
 
 def _session(config: pytest.Config) -> AbstractContextManager[Session]:
     options = run_options_in_pytest(config.getoption)
-    seed = options.seed if options.seed is not None else new_seed()
+    seed = seed_of(options)
     return session_on(line_in_pytest(config.getoption), options, seed, lambda _: None, "")
 
 

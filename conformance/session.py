@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from conformance.expectations import AcceptedFinding
     from conformance.line import Line
     from conformance.pipeline import Finished, Taken
-    from conformance.record.directory import RunDirectory
     from conformance.run_options import RunOptions
     from fault_injection.cluster.backend import Backend
     from fault_injection.releases import JarSet
@@ -89,11 +88,9 @@ class Session:
         """
         pipeline = self.pipeline(runs)
         taken: list[Taken] = []
-        ended: list[RunDirectory] = []
-        with judged_if_interrupted(ended):
+        with judged_if_interrupted(one.run for one in taken):
             for entry in entries:
-                taken.append(pipeline.take(entry))
-                ended.append(taken[-1].run)
+                taken.append(pipeline.take(entry))  # noqa: PERF401 - whoever interrupts the next one finds this one
         finished = pipeline.finish(taken)
         return [self.looks.look(pipeline, one.entry, found) for one, found in zip(taken, finished, strict=True)]
 
@@ -127,15 +124,13 @@ class Session:
     ) -> list[Finished]:
         """Run some tasks, and reconcile them together."""
         taken: list[tuple[str, Task, Taken]] = []
-        ended: list[RunDirectory] = []
-        with judged_if_interrupted(ended):
+        with judged_if_interrupted(one.run for _, _, one in taken):
             for place, task in placed:
                 if begin is not None:
                     begin(task.name)
                 self.progress(f"{place} {task.name}: {task.entry.requirement}")
                 with _telling(failed, (place, task)):
                     taken.append((place, task, self.pipeline(task.runs).take(task.entry)))
-                    ended.append(taken[-1][2].run)
         finished: list[Finished] = []
         with _telling(failed, *((place, task) for place, task, _ in taken)):
             judged = self.pipeline(placed[0][1].runs).finish([one for _, _, one in taken])
@@ -206,6 +201,11 @@ def session_on(
             await_spark(progress, spark, options.spark_master)
         cluster_pool.shared_brokers = shared_brokers
         yield Session(cluster_pool, spark, seed, progress, looks or SecondLook(), accepted_in(options.accept))
+
+
+def seed_of(options: RunOptions) -> int:
+    """Return the seed that was asked for, or a new one."""
+    return new_seed() if options.seed is None else options.seed
 
 
 def new_seed() -> int:

@@ -10,21 +10,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.commands.explored_brokers import add_partition, bounds_of
-from conformance.commands.hunting import SCHEDULES_MAX, TRIES, duration
+from conformance.commands.hunting import SCHEDULES_MAX, duration
 from conformance.commands.parser import add_json, add_lanes, check_writable, given, table_lines, whole_number
 from conformance.coverage.counting import NotCountedError, edges_of_run
 from conformance.coverage.covered import covered_file, graph_name, read_covered, read_other, write_covered
 from conformance.coverage.summary import summarised
+from conformance.hunting.growing import BLOCK
 from conformance.hunting.journal import Journal
 from conformance.hunting.lane import HuntLane, NumberedSchedule
 from conformance.judgement.verdicts import exit_code
-from conformance.lanes import Lanes, SessionOrder
+from conformance.lanes import Lanes
 from conformance.line import NEWEST, held_against, line_named
 from conformance.record.directory import RunDirectory
 from conformance.record.run import open_run, runs_given
 from conformance.run_options import add_run_options, check_options, run_options
-from conformance.second_look import SecondLook
-from conformance.session import new_seed
+from conformance.session import seed_of
 from fault_injection.releases import UsageError
 from oracle.brokers.edge_schedule import cover_schedules, shortest_schedule
 from oracle.brokers.edges import EdgeGraph
@@ -63,8 +63,6 @@ that is silent for too long, and its brokers hear a decision at once: what it co
 exit codes: 0 all that was run conforms, 1 something deviates, 2 usage, 3 inconclusive, 4 harness error,
 130 Ctrl-C, after which what has its verdict is in the file
 """
-BLOCK = 4
-"""So many schedules a lane runs, then reconciles together."""
 MISSING_MAX = 12
 """So many edges that are missing an answer in words names; --json has all."""
 
@@ -180,36 +178,35 @@ def _add(console: Console, asked: CoverageRequest, covered: Covered, parsed: arg
     """Add what runs and other files have."""
     for path in parsed.merge:
         covered.merge(read_other(path))
-    runs = [open_run(path).path for path in runs_given(parsed.count)] if parsed.count else []
-    counted = Counter(_count(asked, covered, path) for path in runs)
+    runs = [open_run(path) for path in runs_given(parsed.count)] if parsed.count else []
+    counted = Counter(_count(asked, covered, run) for run in runs)
     for why, count in counted.items():
         console.progress(f"{count} runs {'counted' if why is None else f'not counted: {why}'}")
     if parsed.merge or parsed.count:
         write_covered(asked.file, covered)
 
 
-def _count(asked: CoverageRequest, covered: Covered, path: Path) -> str | None:
+def _count(asked: CoverageRequest, covered: Covered, run: RunDirectory) -> str | None:
     """Add what a run has been through; return why it does not count, if it does not."""
     try:
-        edges = edges_of_run(RunDirectory(path), asked.graph.edges)
+        edges = edges_of_run(run, asked.graph.edges)
     except NotCountedError as why_not:
         return str(why_not)
-    covered.add(asked.name, path.name, edges)
+    covered.add(asked.name, run.path.name, edges)
     return None
 
 
 def _run(console: Console, asked: CoverageRequest, covered: Covered, hunted: list[HuntedSchedule]) -> None:
     """Run schedules that hold what was never held; what each has been through is in the file as soon as it conforms."""
     check_writable(asked.directory)
-    seed = asked.options.seed if asked.options.seed is not None else new_seed()
+    seed = seed_of(asked.options)
     ends = None if asked.seconds is None else time.monotonic() + asked.seconds
     lane = HuntLane(asked.line, seed, asked.directory, ends, "a cover")
     words = f"Kafka {asked.line.text}, the cover of {asked.name}, seed {seed}."
-    order = SessionOrder(asked.line, asked.options, seed, words, SecondLook(None, TRIES, is_thorough=True))
-    with Lanes(asked.lanes, order, lane.run, console.progress) as lanes:
+    with Lanes(asked.lanes, lane.order(asked.options, words), lane.run, console.progress) as lanes:
         for one in lanes.results(_blocks(asked, covered, lane)):
             hunted.append(one)
-            if not one.is_finding and (why := _count(asked, covered, lane.runs / one.run)) is not None:
+            if not one.is_finding and (why := _count(asked, covered, RunDirectory(lane.runs / one.run))) is not None:
                 console.progress(f"not counted: {why}")
             write_covered(asked.file, covered)
 

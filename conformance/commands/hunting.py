@@ -17,11 +17,10 @@ from conformance.hunting.growing import GrowthCount
 from conformance.hunting.journal import RUNS, HuntedSchedule, Journal, counted
 from conformance.hunting.tally import tell_tally
 from conformance.judgement.verdicts import exit_code
-from conformance.lanes import Lanes, SessionOrder
+from conformance.lanes import Lanes
 from conformance.line import NEWEST, held_against
 from conformance.record.verdict import Conformance
 from conformance.run_options import add_run_options, check_options, run_options
-from conformance.second_look import SecondLook
 from conformance.session import new_seed
 from fault_injection.releases import UsageError
 from oracle.steps.step import STEP_CLASSES
@@ -53,8 +52,6 @@ exit codes: 0 everything conforms, 1 something deviates, 2 usage, 3 inconclusive
 SCHEDULES_MAX = 100_000
 _DURATION = re.compile(r"(\d{1,6})([smh])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
-TRIES = 3
-"""So often a difference is tried again."""
 REPORTED_MAX = 20
 """So many runs a report shows at most: the findings, then the latest of the others."""
 
@@ -170,8 +167,8 @@ def _hunt_on(console: Console, hunting: LineHunt, done: list[HuntedSchedule]) ->
             console.answer(str(hunting.journal.write_finding(line.text, one.schedule, "grown, and not run")))
         return
     words = f"Kafka {line.text}, schedules of seed {hunting.seed}."
-    order = SessionOrder(line, asked.options, hunting.seed, words, SecondLook(None, TRIES, is_thorough=True))
-    with Lanes(asked.lanes, order, hunting.lane.run, console.progress) as lanes:
+    lane = hunting.lane
+    with Lanes(asked.lanes, lane.order(asked.options, words), lane.run, console.progress) as lanes:
         for hunted in lanes.results(hunting.blocks()):
             done.append(hunted)
             hunting.journal.note(hunted)

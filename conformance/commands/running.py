@@ -28,7 +28,7 @@ from conformance.lanes import Lanes, SessionOrder
 from conformance.record.run import read_run
 from conformance.registry import CATALOGUE
 from conformance.run_options import RunOptions, add_run_options, check_options, run_options
-from conformance.session import Task, in_pieces, in_running_order, new_seed, session_on
+from conformance.session import Task, in_pieces, in_running_order, seed_of, session_on
 from fault_injection.releases import UsageError, is_pinned
 from reports import write_report
 
@@ -134,7 +134,7 @@ def run_scenarios(console: Console, asked: RunRequest) -> int:
     for directory in (asked.runs, report.parent):
         check_writable(directory)
     check_file(report)
-    seed = asked.options.seed if asked.options.seed is not None else new_seed()
+    seed = seed_of(asked.options)
     ordered = (scenarios if asked.choice.schedules else in_running_order(scenarios)) * asked.repeat
     finished = _run_all(console, asked, line, ordered, seed)
     names = [scenario.name for scenario in scenarios]

@@ -13,8 +13,10 @@ from conformance.catalogue.scenario import Scenario
 from conformance.cluster_pool import brokers_for
 from conformance.hunting.findings import FindingInquiry
 from conformance.hunting.journal import RUNS, HuntedSchedule, Journal
+from conformance.lanes import SessionOrder
 from conformance.record.run import read_run
 from conformance.record.verdict import Conformance
+from conformance.second_look import SecondLook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,9 +25,12 @@ if TYPE_CHECKING:
     from conformance.catalogue.examination import Entry
     from conformance.line import Line
     from conformance.pipeline import Finished
+    from conformance.run_options import RunOptions
     from conformance.session import Session
     from oracle.schedule import Schedule
 
+TRIES = 3
+"""So often a difference is tried again."""
 USUAL_BROKERS = (1, 2, 3)
 """Every cluster of a hunt has these, so that the next block finds one that it can use."""
 
@@ -64,6 +69,11 @@ class HuntLane:
     def runs(self) -> Path:
         """Return the directory that gets the runs."""
         return self.directory / RUNS
+
+    def order(self, options: RunOptions, words: str) -> SessionOrder:
+        """Return the session in which blocks are run; each difference is tried again in it."""
+        looks = SecondLook(None, TRIES, is_thorough=True)
+        return SessionOrder(self.line, options, self.seed, words, looks)
 
     def run(self, session: Session, block: tuple[NumberedSchedule, ...]) -> Iterator[HuntedSchedule]:
         """Run a block, and yield each schedule with its verdict."""

@@ -128,21 +128,15 @@ def _replica_log_parts(spark: SparkSession, runs: Sequence[Path]) -> list[DataFr
     logs = run_files.REPLICA_LOGS.read(spark, runs)
     parts = divergence_parts(diverged(logs), {run.name: predicted_divergences(run) for run in runs})
     predicting = [run for run in runs if run_files.PREDICTED_REPLICA_LOGS.paths(run)]
-    is_open = {run: has_undetermined(run) for run in predicting}
-    for chosen, deviating in ((True, _deviating_presence), (False, _deviating_entries)):
-        if some := [run for run in predicting if is_open[run] is chosen]:
-            parts += replica_log_parts(deviating(spark, some))
+    undetermined = [run for run in predicting if has_undetermined(run)]
+    determined = [run for run in predicting if run not in undetermined]
+    logs_of = (run_files.REPLICA_LOGS, run_files.PREDICTED_REPLICA_LOGS)
+    if undetermined:
+        sources = (*logs_of, run_files.PREDICTED_RECORDS)
+        parts += replica_log_parts(deviating_presence(*(table.read(spark, undetermined) for table in sources)))
+    if determined:
+        parts += replica_log_parts(deviating_entries(*(table.read(spark, determined) for table in logs_of)))
     return parts
-
-
-def _deviating_presence(spark: SparkSession, runs: Sequence[Path]) -> DataFrame:
-    sources = (run_files.REPLICA_LOGS, run_files.PREDICTED_REPLICA_LOGS, run_files.PREDICTED_RECORDS)
-    return deviating_presence(*(table.read(spark, runs) for table in sources))
-
-
-def _deviating_entries(spark: SparkSession, runs: Sequence[Path]) -> DataFrame:
-    sources = (run_files.REPLICA_LOGS, run_files.PREDICTED_REPLICA_LOGS)
-    return deviating_entries(*(table.read(spark, runs) for table in sources))
 
 
 def _require_sides(run_directory: Path) -> None:

@@ -220,10 +220,11 @@ def in_view_of(entry: AcceptedFinding | None, verdict: Verdict, day: date) -> Ve
 
 
 @contextmanager
-def judged_if_interrupted(runs: Sequence[RunDirectory]) -> Iterator[None]:
+def judged_if_interrupted(runs: Iterable[RunDirectory]) -> Iterator[None]:
     """Write down, and judge, that the tester was made to end in the middle of runs; the interruption goes on.
 
-    A run that had ended, and was being judged, is judged by its files as any other.
+    Which runs they are is asked then: a generator may look at a list that has grown meanwhile. A run that had ended,
+    and was being judged, is judged by its files as any other.
     """
     try:
         yield
