@@ -82,6 +82,26 @@ class CoverageText(Protocol):
         """Every edge that was not held."""
 
 
+class DecisionsText(Protocol):
+    """Which rules decided which steps of runs."""
+
+    @property
+    def triples(self) -> int:
+        """Triples of step, rule and point of a held frame."""
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of step and rule."""
+
+    @property
+    def by_rule(self) -> Mapping[str, Mapping[str, int]]:
+        """For each rule the steps that it decided, with the number of points."""
+
+    @property
+    def never(self) -> Sequence[str]:
+        """The rules that decided no step."""
+
+
 def percent(held: int, edges: int) -> str:
     """Return a share in words; 100 % is all of them and nothing less."""
     if held == edges:
@@ -89,7 +109,7 @@ def percent(held: int, edges: int) -> str:
     return f"{min(1000 * held // max(edges, 1), 999) / 10:.1f} %"
 
 
-def write_coverage_page(out: Path, line: str, graph: str, summary: CoverageText) -> Path:
+def write_coverage_page(out: Path, line: str, graph: str, summary: CoverageText, decided: DecisionsText) -> Path:
     """Write the page of a graph.
 
     Args:
@@ -97,6 +117,7 @@ def write_coverage_page(out: Path, line: str, graph: str, summary: CoverageText)
         line: the release, in words.
         graph: the bounds of the graph, in words.
         summary: what is covered.
+        decided: which rules decided which steps, whatever the graph.
     """
     environment = template_environment()
     environment.filters["percent"] = lambda share: percent(share.held, share.edges)
@@ -105,6 +126,7 @@ def write_coverage_page(out: Path, line: str, graph: str, summary: CoverageText)
         line=line,
         graph=graph,
         summary=summary,
+        decided=decided,
         whole=summary.whole,
         kinds=(("Step", summary.by_step), ("Rule that decides", summary.by_rule)),
         left=[one for one in summary.missing if one.why_not is None],

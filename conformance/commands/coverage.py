@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from conformance.commands.explored_brokers import add_partition, bounds_of
 from conformance.commands.hunting import SCHEDULES_MAX, duration
 from conformance.commands.parser import add_json, add_lanes, check_writable, given, table_lines, whole_number
-from conformance.coverage.counting import NotCountedError, edges_of_run
+from conformance.coverage.counting import NotCountedError, decisions_of_run, edges_of_run, schedule_that_counts
 from conformance.coverage.covered import covered_file, graph_name, read_covered, read_other, write_covered
-from conformance.coverage.summary import summarised
+from conformance.coverage.summary import decisions_summarised, summarised
 from conformance.hunting.growing import BLOCK
 from conformance.hunting.journal import Journal
 from conformance.hunting.lane import HuntLane, NumberedSchedule
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from conformance.commands.parser import Parser
     from conformance.console import Console
     from conformance.coverage.covered import Covered
-    from conformance.coverage.summary import CoverageSummary, Share
+    from conformance.coverage.summary import CoverageSummary, DecisionSummary, Share
     from conformance.hunting.journal import HuntedSchedule
     from conformance.line import Line
     from conformance.run_options import RunOptions
@@ -47,8 +47,9 @@ DESCRIPTION = """Says how much of a release's model real brokers have been throu
 runs the rest on purpose. The model's graph has every state that the partition can reach within the bounds, and an edge
 for each half step that the rules allow there: a request reaches its leader, an answer its follower, a record is sent, a
 broker dies or starts. An edge counts as held if a run that conforms has held and probed the brokers in its source and
-in its target, with nothing else between; edges that brokers only passed, on the wire, are counted apart. What is
-covered adds up in one file a release."""
+in its target, with nothing else between; edges that brokers only passed, on the wire, are counted apart. Over the
+whole vocabulary of steps it counts which rules decided which steps: those that, swapped, would have led elsewhere. What
+is covered adds up in one file a release."""
 EPILOG = """examples:
   kafka-conformance coverage --kafka 4.4.0                          what is covered, and what is left
   kafka-conformance coverage --kafka 4.4.0 --time 30m --lanes 2     run schedules that hold what was never held
@@ -56,6 +57,7 @@ EPILOG = """examples:
   kafka-conformance coverage --kafka 4.4.0 --merge theirs.json      add what another machine has covered
   kafka-conformance coverage --kafka 4.4.0 --edge 5c51c779b4a2      write the shortest schedule that holds an edge
   kafka-conformance coverage --kafka 2.8.2 --stops                  the graph with graceful stops, counted by itself
+  kafka-conformance hunt --time 20m --guided-by coverage/4.4.0-kraft.json    prefer what no run has met
 
 The graph has no pause, cut, isolation, election on request, reassignment, change of settings or deletion, no follower
 that is silent for too long, and its brokers hear a decision at once: what it covers says nothing about those.
@@ -187,12 +189,14 @@ def _add(console: Console, asked: CoverageRequest, covered: Covered, parsed: arg
 
 
 def _count(asked: CoverageRequest, covered: Covered, run: RunDirectory) -> str | None:
-    """Add what a run has been through; return why it does not count, if it does not."""
+    """Add what a run has been through; return why it does not count, or not for the graph."""
+    rules = asked.line.rules
     try:
-        edges = edges_of_run(run, asked.graph.edges)
+        schedule = schedule_that_counts(run, rules)
+        covered.add_decisions(run.path.name, decisions_of_run(run, schedule, rules))
+        covered.add(asked.name, run.path.name, edges_of_run(run, schedule, asked.graph.edges))
     except NotCountedError as why_not:
         return str(why_not)
-    covered.add(asked.name, run.path.name, edges)
     return None
 
 
@@ -221,15 +225,16 @@ def _blocks(asked: CoverageRequest, covered: Covered, lane: HuntLane) -> Iterato
 
 def _tell(console: Console, asked: CoverageRequest, covered: Covered, hunted: list[HuntedSchedule]) -> None:
     summary, rules = summarised(asked.graph, covered.graph(asked.name)), asked.line.rules
+    decided = decisions_summarised(covered.met, rules)
     page = asked.file.with_suffix(".html") if asked.file.exists() else None
     if page is not None:
-        write_coverage_page(page, f"Kafka {rules.version} ({rules.metadata.value})", asked.name, summary)
+        write_coverage_page(page, f"Kafka {rules.version} ({rules.metadata.value})", asked.name, summary, decided)
     if console.as_json:
         schedules = [asdict(one) for one in hunted]
         about = {"kafka": rules.version, "metadata": rules.metadata.value, "graph": asked.name, "page": page}
-        console.answer_json({**about, **asdict(summary), "schedules": schedules})
+        console.answer_json({**about, **asdict(summary), "decisions": asdict(decided), "schedules": schedules})
         return
-    for line_of_text in _lines(asked, summary):
+    for line_of_text in (*_lines(asked, summary), *_decision_lines(decided)):
         console.answer(line_of_text)
     for one in hunted:
         if one.is_finding:
@@ -250,6 +255,20 @@ def _lines(asked: CoverageRequest, summary: CoverageSummary) -> Iterator[str]:
     if left:
         yield from ("", f"{len(left)} edges are left that a schedule can hold (--time runs them), the nearest first:")
         yield from table_lines([(one.id, (one.action,)) for one in left[:MISSING_MAX]])
+
+
+def _decision_lines(decided: DecisionSummary) -> Iterator[str]:
+    yield ""
+    yield (
+        f"over the whole vocabulary: {decided.pairs} pairs of a step and a rule that decided it, and {decided.triples} "
+        "triples with the point of a held frame"
+    )
+    rows = [
+        (rule, (", ".join(f"{step} {points}" if points > 1 else step for step, points in steps.items()),))
+        for rule, steps in decided.by_rule.items()
+    ]
+    yield from table_lines(rows) if rows else ()
+    yield f"rules that decided no step yet: {', '.join(decided.never) or 'none'}"
 
 
 def _table(kind: str, shares: Mapping[str, Share]) -> Iterator[str]:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.ladder import lines
 from conformance.commands.parser import add_json, add_lanes, check_writable, given, refuse, whole_number
+from conformance.coverage.covered import read_other
 from conformance.hunting.aiming import AimedInBackground
-from conformance.hunting.blocks import HuntRequest, LineHunt
+from conformance.hunting.blocks import DrawnDecisions, HuntRequest, LineHunt
 from conformance.hunting.growing import GrowthCount
 from conformance.hunting.journal import RUNS, HuntedSchedule, Journal, counted
 from conformance.hunting.tally import tell_tally
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """Grows schedules step by step from what the model predicts, runs each on real brokers, and holds every
 number and record against the prediction. Two of three blocks of schedules are aimed: for each rule of the release the
-model is searched for one that brokers without that rule would not pass. A difference is tried again three times on a
+model is searched for one that brokers without that rule would not pass; the others prefer steps that rules decide in
+ways that were never met. A difference is tried again three times on a
 fresh cluster (one that comes back now and then is inconclusive), explained by a swapped rule if one fits, shrunk, and
 written as a schedule of its own with the command that runs it. One seed gives the same schedules on any machine; a hunt
 goes on where it stopped."""
@@ -73,7 +75,12 @@ def add_hunt(parser: Parser) -> None:
     )
     add_lanes(parser)
     parser.add_argument("--until-found", action="store_true", help="end at the first difference that comes back")
-    parser.add_argument("--drawn-only", action="store_true", help="draw every schedule: aim none at a rule")
+    parser.add_argument(
+        "--drawn-only", action="store_true", help="draw every schedule by chance: aim none at a rule, prefer no step"
+    )
+    parser.add_argument(
+        "--guided-by", type=Path, metavar="FILE", help="a coverage file: what it has met counts as met before the hunt"
+    )
     parser.add_argument("--grow-only", action="store_true", help="write the schedules to RUNS-DIR, and run none")
     parser.add_argument("--tally", action="store_true", help="only count what RUNS-DIR has of all hunts so far")
     parser.add_argument(
@@ -120,7 +127,8 @@ def _asked(parsed: argparse.Namespace) -> HuntRequest:
         options,
         is_dry=parsed.grow_only,
         until_found=parsed.until_found,
-        is_aimed=not parsed.drawn_only,
+        is_guided=not parsed.drawn_only,
+        met=frozenset() if parsed.guided_by is None else read_other(parsed.guided_by).met,
         lanes=parsed.lanes or 1,
         patterns=parsed.steps,
     )
@@ -139,8 +147,9 @@ def hunt(console: Console, asked: HuntRequest) -> int:
     tally = GrowthCount()
     try:
         for line in chosen:
-            with AimedInBackground(line.rules, str(seed), is_wanted=asked.is_aimed) as aims:
-                _hunt_on(console, LineHunt(asked, journal, line, seed, tally, aims), done)
+            with AimedInBackground(line.rules, str(seed), is_wanted=asked.is_guided) as aims:
+                guide = DrawnDecisions(asked, journal.hunted(line.text, seed, line.rules_of))
+                _hunt_on(console, LineHunt(asked, journal, line, seed, tally, aims, guide), done)
     finally:
         if not asked.is_dry:
             _summarise(console, asked, seed, done, tally)

@@ -1,7 +1,8 @@
 """What has been covered of a release so far? One file a release, to which runs add, and which can be merged.
 
 ``coverage/4.4.0-kraft.json`` has for each graph, by its bounds, the edges that were held and those that were passed on
-the wire only, each with the runs that did. Counting a run twice, or merging two files that have it, changes nothing.
+the wire only, and over the whole vocabulary what rules decided of steps, each with the runs that did. Counting a run
+twice, or merging two files that have it, changes nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from conformance.hunting.deciding import RuleDecision
 from conformance.record.directory import write_whole
 from fault_injection.releases import UsageError
 from oracle.vocabulary import Acks, HighWatermarkCheckpoint
@@ -48,11 +50,26 @@ class Covered:
     Attributes:
         kafka: the rules, such as ``4.4.0``.
         graphs: by ``graph_name``.
+        decisions: each ``RuleDecision`` in one word.
     """
 
     kafka: str
     metadata: str
     graphs: dict[str, CoveredEdges] = field(default_factory=dict)
+    decisions: Runs = field(default_factory=dict)
+
+    @property
+    def met(self) -> frozenset[RuleDecision]:
+        """Return what rules decided of steps.
+
+        Raises:
+            CoverageFileError: the file has what is none.
+        """
+        try:
+            return frozenset(map(RuleDecision.named, self.decisions))
+        except ValueError as error:
+            message = f"the coverage file of Kafka {self.kafka} has decisions that cannot be read: {error}"
+            raise CoverageFileError(message) from error
 
     def graph(self, name: str) -> CoveredEdges:
         """Return what is covered of a graph."""
@@ -63,6 +80,10 @@ class Covered:
         graph = self.graph(name)
         _add(graph.held, dict.fromkeys(edges.held, (run,)))
         _add(graph.passed, dict.fromkeys(edges.passed, (run,)))
+
+    def add_decisions(self, run: str, decisions: Iterable[RuleDecision]) -> None:
+        """Add what rules decided of a run's steps."""
+        _add(self.decisions, dict.fromkeys(map(str, decisions), (run,)))
 
     def merge(self, other: Covered) -> None:
         """Add what another file has of the same release.
@@ -77,6 +98,7 @@ class Covered:
         for name, edges in other.graphs.items():
             _add(self.graph(name).held, edges.held)
             _add(self.graph(name).passed, edges.passed)
+        _add(self.decisions, other.decisions)
 
 
 def _add(known: Runs, more: Mapping[str, Iterable[str]]) -> None:

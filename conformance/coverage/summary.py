@@ -1,4 +1,4 @@
-"""What is covered of a graph, by step and by rule, and what is left?"""
+"""What is covered of a graph, by step and by rule, and what is left? And which rules decided which steps at all?"""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from oracle.brokers.edges import RELEASE
+from oracle.rules.by_version import one_rule_apart
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from conformance.coverage.covered import CoveredEdges
+    from conformance.hunting.deciding import RuleDecision
     from oracle.brokers.edges import BrokerEdge
     from oracle.brokers.held_graph import HeldGraph
+    from oracle.rules.rule_set import RuleSet
 
 NO_RULE = "no rule that some release changed"
 
@@ -105,6 +108,40 @@ def summarised(graph: HeldGraph, covered: CoveredEdges) -> CoverageSummary:
             if edge.id not in covered.held
         ),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionSummary:
+    """Which rules decided which steps of runs that conform, over the whole vocabulary.
+
+    Attributes:
+        triples: how many triples of step, rule and point of a held frame there are.
+        pairs: how many pairs of step and rule.
+        by_rule: for each rule the steps that it decided, with the number of points at which frames were held then.
+        never: the rules that decided none.
+    """
+
+    triples: int
+    pairs: int
+    by_rule: Mapping[str, Mapping[str, int]]
+    never: tuple[str, ...]
+
+
+def decisions_summarised(met: Collection[RuleDecision], rules: RuleSet) -> DecisionSummary:
+    """Return what rules decided in runs.
+
+    Args:
+        met: each decision.
+        rules: the release's.
+    """
+    of_step = Counter(one.pair for one in met)
+    by_rule: dict[str, dict[str, int]] = {}
+    for (step, rule), points in sorted(
+        of_step.items(), key=lambda counted: (counted[0][1], -counted[1], counted[0][0])
+    ):
+        by_rule.setdefault(rule, {})[step] = points
+    never = tuple(sorted(set(one_rule_apart(rules)) - set(by_rule)))
+    return DecisionSummary(len(met), len(of_step), by_rule, never)
 
 
 def step_words(edge: BrokerEdge) -> str:

@@ -12,18 +12,19 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING
 
+from conformance.hunting.deciding import RuleDecision
 from conformance.hunting.growing import BLOCK, NothingGrownError, grow, has_steps
 from conformance.hunting.lane import HuntLane, NumberedSchedule
 from conformance.run_options import RunOptions
 from oracle.predict import predict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from conformance.hunting.aiming import AimedInBackground
     from conformance.hunting.growing import GrowthCount
-    from conformance.hunting.journal import Journal
+    from conformance.hunting.journal import HuntedSchedule, Journal
     from conformance.line import Line
 
 DRAWN_EVERY = 3
@@ -43,7 +44,8 @@ class HuntRequest:
             a new one.
         is_dry: grow and write them, and run none.
         until_found: a release ends with its first difference that comes back each time.
-        is_aimed: schedules are aimed at rules, too.
+        is_guided: schedules are aimed at rules, too, and what is drawn prefers decisions of rules that were not met.
+        met: the decisions that were met before the hunt.
         lanes: how many clusters run side by side.
         patterns: what the words of steps are to match: each schedule has a step for each of them.
     """
@@ -55,9 +57,38 @@ class HuntRequest:
     options: RunOptions = field(default_factory=RunOptions)
     is_dry: bool = False
     until_found: bool = False
-    is_aimed: bool = True
+    is_guided: bool = True
+    met: frozenset[RuleDecision] = frozenset()
     lanes: int = 1
     patterns: tuple[str, ...] = ()
+
+
+class DrawnDecisions:
+    """What the schedules of drawn blocks have met, by their numbers.
+
+    Args:
+        asked: what is hunted.
+        done: the schedules that have their verdict.
+    """
+
+    def __init__(self, asked: HuntRequest, done: Mapping[int, HuntedSchedule]) -> None:
+        self._asked = asked
+        self._brought = {
+            number: frozenset(map(RuleDecision.named, one.brings))
+            for number, one in done.items()
+            if _is_drawn(number // BLOCK)
+        }
+
+    def before(self, number: int) -> frozenset[RuleDecision] | None:
+        """Return what was met before the schedule of a number; None if it does not matter."""
+        if not self._asked.is_guided:
+            return None
+        return self._asked.met.union(*(brought for other, brought in self._brought.items() if other < number))
+
+    def add(self, number: int, brings: frozenset[RuleDecision]) -> None:
+        """Note what a schedule brings, if it is one of a drawn block."""
+        if _is_drawn(number // BLOCK):
+            self._brought[number] = brings
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +101,7 @@ class LineHunt:
     seed: int
     tally: GrowthCount
     aims: AimedInBackground
+    guide: DrawnDecisions
     began: float = field(default_factory=time.monotonic)
 
     @property
@@ -102,7 +134,7 @@ class LineHunt:
 
     def _numbers_in_order(self) -> Iterator[list[int]]:
         """Yield the numbers that have no verdict, block by block, as many as were asked for."""
-        done, left = self.journal.numbers(self.line.text, self.seed, self.line.rules_of), self.asked.schedules
+        done, left = self.journal.hunted(self.line.text, self.seed, self.line.rules_of), self.asked.schedules
         for block in count():
             numbers = [number for number in range(block * BLOCK, (block + 1) * BLOCK) if number not in done][:left]
             left = None if left is None else left - len(numbers)
@@ -121,10 +153,12 @@ class LineHunt:
             schedule = replace(aims[index].schedule, id=f"hunt/{self.seed}-{number}")
             return NumberedSchedule(number, schedule, bool(predict(schedule, self.line.rules).unregistrable))
         try:
-            grown = grow(self.line.rules, str(self.seed), number, self.tally, self.asked.patterns)
+            met = self.guide.before(number)
+            grown = grow(self.line.rules, str(self.seed), number, self.tally, self.asked.patterns, met)
         except NothingGrownError:
             return None
-        return NumberedSchedule(number, grown.schedule, bool(grown.prediction.unregistrable))
+        self.guide.add(number, grown.brings)
+        return NumberedSchedule(number, grown.schedule, bool(grown.prediction.unregistrable), grown.brings)
 
 
 def _is_drawn(block: int) -> bool:

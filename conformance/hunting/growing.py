@@ -3,6 +3,9 @@
 Everything is drawn from one seed and the schedule's number, by strings: the same two give the same schedule in any
 process, on any machine. A schedule is dropped and drawn anew while it is dull: nothing held, no process ended or
 stopped, nothing sent, or too short to tell anything.
+
+With decisions that were met before (``conformance.hunting.deciding``), each step is preferred to some others that the
+rules allow there if it brings one that is new.
 """
 
 from __future__ import annotations
@@ -14,11 +17,13 @@ from functools import cache
 from random import Random
 from typing import TYPE_CHECKING
 
+from conformance.hunting.deciding import DecisionSearch
 from conformance.hunting.legal_steps import REQUIREMENT, DroppedError, LegalSteps, has_news
 from conformance.hunting.proposals import WEIGHTS, ProposalMoment
 from oracle.points import check_points
 from oracle.predict import predict
 from oracle.rules import message_format
+from oracle.rules.by_version import one_rule_apart
 from oracle.schedule import Schedule, TopicSettings
 from oracle.steps.brokers import Isolate, Kill, KillTogether, Pause, Start, Stop
 from oracle.steps.frames import Hold
@@ -27,8 +32,10 @@ from oracle.steps.waits import Checkpoint
 from oracle.vocabulary import BrokerId, HighWatermarkCheckpoint, PointName, Timing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
+    from conformance.hunting.deciding import RuleDecision
+    from conformance.hunting.legal_steps import Standing
     from oracle.prediction import Prediction
     from oracle.rules.rule_set import RuleSet
     from oracle.steps.step import Step
@@ -39,6 +46,8 @@ DULL_BELOW = 8
 """A schedule with fewer steps tells too little."""
 PROPOSALS_MAX = 150
 REDRAWN_MAX = 50
+LOOKED_AT = 4
+"""So many steps that the rules allow are looked at for one that brings a decision that was never met."""
 WANTED = 6
 """So much more often a proposal is drawn whose steps are asked for."""
 BLOCK = 4
@@ -72,15 +81,22 @@ class Grown:
 
     Attributes:
         number: of the schedule in its hunt, from 0.
+        brings: the decisions in it that were not met before; none if nobody asked for them.
     """
 
     number: int
     schedule: Schedule
     prediction: Prediction
+    brings: frozenset[RuleDecision] = frozenset()
 
 
 def grow(
-    rules: RuleSet, seed: str, number: int, tally: GrowthCount | None = None, patterns: Sequence[str] = ()
+    rules: RuleSet,
+    seed: str,
+    number: int,
+    tally: GrowthCount | None = None,
+    patterns: Sequence[str] = (),
+    met: Collection[RuleDecision] | None = None,
 ) -> Grown:
     """Grow the schedule of a number.
 
@@ -90,16 +106,17 @@ def grow(
         number: which schedule of the hunt, from 0.
         tally: where to count what was refused and dropped.
         patterns: what the words of steps are to match: a step for each of them.
+        met: the decisions that were met before: steps that bring others are preferred. None prefers no step.
 
     Raises:
         NothingGrownError: everything that was drawn is dull, or cannot be brought back.
     """
     tally = GrowthCount() if tally is None else tally
     for attempt in range(REDRAWN_MAX):
-        growing = _Growing(rules, seed, number, attempt, tally, patterns)
+        growing = _Growing(rules, seed, number, attempt, tally, patterns, met)
         try:
             schedule = growing.whole()
-            return Grown(number, schedule, predict(schedule, rules))
+            return Grown(number, schedule, predict(schedule, rules), growing.brings)
         except DroppedError as dropped:
             tally.dropped[str(dropped)] += 1
         except ScheduleError as refused:
@@ -128,9 +145,18 @@ class _Growing:
     """One schedule while it grows."""
 
     def __init__(
-        self, rules: RuleSet, seed: str, number: int, attempt: int, tally: GrowthCount, patterns: Sequence[str]
+        self,
+        rules: RuleSet,
+        seed: str,
+        number: int,
+        attempt: int,
+        tally: GrowthCount,
+        patterns: Sequence[str],
+        met: Collection[RuleDecision] | None,
     ) -> None:
         self._patterns = patterns
+        self._met = met
+        self.brings: frozenset[RuleDecision] = frozenset()
         self._weights = {
             one: weight * (WANTED if _matches(one.__name__, patterns) else 1) for one, weight in WEIGHTS.items()
         }
@@ -140,6 +166,7 @@ class _Growing:
         self._brokers = tuple(map(BrokerId, BROKERS[: len(self._frame.replicas) + self._draw.choice((0, 0, 1))]))
         self._points = points_of(rules)
         self._taken = LegalSteps(rules, self._frame, self._brokers)
+        self._deciding = DecisionSearch(rules, one_rule_apart(rules), self._frame.settings)
 
     def _framed(self, rules: RuleSet, seed: str, number: int) -> Schedule:
         """Draw settings and replicas; the kind of cluster is that of the block."""
@@ -171,14 +198,40 @@ class _Growing:
         for _ in range(PROPOSALS_MAX):
             if len(self._taken.steps) >= wanted:
                 break
-            self._propose()
+            self._go_on()
+        grown = self._taken.standing
         schedule = self._taken.whole()
+        self._brings_new(grown)
         _drop_if_dull(schedule.steps)
         if not has_steps(schedule.steps, self._patterns):
             raise DroppedError("it lacks a step that was asked for")
         return schedule
 
-    def _propose(self) -> None:
+    def _go_on(self) -> None:
+        """Take what is proposed; if it brings no new decision, the first of some others that does."""
+        before, first = self._taken.standing, None
+        for _ in range(1 if self._met is None else LOOKED_AT):
+            if not self._propose():
+                continue
+            if self._brings_new(before):
+                return
+            first = first or self._taken.standing
+            self._taken.standing = before
+        if first is not None:
+            self._taken.standing = first
+
+    def _brings_new(self, before: Standing) -> bool:
+        """Return whether the steps taken since then bring a decision that was not met before; it is met now."""
+        if self._met is None:
+            return True
+        since = list(enumerate(self._taken.standing.taken))[len(before.taken) :]
+        known = {*self._met, *self.brings}
+        new = frozenset().union(*(self._deciding.decisions(ways, index, step, known) for index, (ways, step) in since))
+        self.brings |= new
+        return bool(new)
+
+    def _propose(self) -> bool:
+        """Propose steps, and take them if the rules allow it; return whether they were taken."""
         taken = self._taken
         proposal = self._draw.choices(list(self._weights), list(self._weights.values()))[0]
         taken.so_far.index = len(taken.steps)
@@ -188,11 +241,12 @@ class _Growing:
         )
         steps = proposal(moment)
         if not steps or self._tells_nothing(steps):
-            return
+            return False
         self._tally.proposed += 1
         refusal = taken.take(*steps)
         if refusal is not None:
             self._tally.refused[refusal] += 1
+        return refusal is None
 
     def _tells_nothing(self, steps: Sequence[Step]) -> bool:
         """Tell whether steps measure again what was measured, or let a silent follower leave at a moment of its own."""

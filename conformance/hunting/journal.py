@@ -54,6 +54,7 @@ class HuntedSchedule:
         shrunk_steps: how many steps the shortest schedule has that still shows it, which then is ``finding``; None if
             nothing could be taken away, or nobody tried.
         shrunk_run: the run directory of that schedule, in that of the runs.
+        brings: the decisions of rules in it that no schedule drawn before met, by which later ones are guided.
     """
 
     line: str
@@ -72,6 +73,7 @@ class HuntedSchedule:
     explained_by: tuple[str, ...] = ()
     shrunk_steps: int | None = None
     shrunk_run: str | None = None
+    brings: tuple[str, ...] = ()
 
     @property
     def counted(self) -> Conformance:
@@ -125,14 +127,14 @@ class Journal:
             message = f"{self.path}, line {number}: {error}; move the file away to begin anew"
             raise JournalError(message) from error
 
-    def numbers(self, line: str, seed: int, rules_of: str | None = None) -> frozenset[int]:
-        """Return the numbers of the schedules of a line, seed and rules that have a verdict.
+    def hunted(self, line: str, seed: int, rules_of: str | None = None) -> dict[int, HuntedSchedule]:
+        """Return the schedules of a line, seed and rules that have a verdict, by their numbers.
 
         Raises:
             JournalError: the journal cannot be read.
         """
         wanted = (line, seed, rules_of)
-        return frozenset(one.number for one in self.read() if (one.line, one.seed, one.rules_of) == wanted)
+        return {one.number: one for one in self.read() if (one.line, one.seed, one.rules_of) == wanted}
 
     def note(self, hunted: HuntedSchedule) -> None:
         """Append a schedule; a line that was cut off before is given up."""

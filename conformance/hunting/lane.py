@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.catalogue.examination import Entry
+    from conformance.hunting.deciding import RuleDecision
     from conformance.line import Line
     from conformance.pipeline import Finished
     from conformance.run_options import RunOptions
@@ -42,11 +43,13 @@ class NumberedSchedule:
     Attributes:
         number: which schedule of the hunt's seed, from 0.
         spoils_cluster: whether it leaves a broker that can never register again once it has crashed.
+        brings: the decisions of rules in it that no schedule drawn before met.
     """
 
     number: int
     schedule: Schedule
     spoils_cluster: bool = False
+    brings: frozenset[RuleDecision] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +118,7 @@ class HuntLane:
             tries=again.tries if again else 0,
             came_back=again.came_back or 0 if again else 0,
             rules_of=self.line.rules_of,
+            brings=tuple(sorted(map(str, one.brings))),
         )
         return self._inquired(session, hunted, finished, one.schedule) if hunted.is_finding else hunted
 

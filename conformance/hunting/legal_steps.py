@@ -7,7 +7,7 @@ are left are taken anew and those that have become impossible fall away.
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from oracle.obstructing import silent_followers
@@ -47,6 +47,21 @@ class DroppedError(Exception):
     """A schedule that is not worth its run; the message says why."""
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where steps have led.
+
+    Attributes:
+        ways: of the model, after the last step.
+        so_far: which names the schedule has.
+        taken: each step with the ways before it.
+    """
+
+    ways: Ways
+    so_far: SoFar
+    taken: tuple[tuple[Ways, Step], ...] = ()
+
+
 class LegalSteps:
     """The steps taken so far, and where the model stands after them.
 
@@ -56,23 +71,31 @@ class LegalSteps:
         brokers: all that the steps may move the partition to.
 
     Attributes:
-        steps: those that were taken.
-        so_far: which names they have.
+        standing: where they have led; set it to go back to where the model stood before.
     """
 
     def __init__(self, rules: RuleSet, frame: Schedule, brokers: tuple[BrokerId, ...]) -> None:
         self._release = rules
         self._rules = message_format.adapted(rules, frame.settings)
         self._frame = frame
-        self.steps: list[Step] = []
-        self.so_far = SoFar(brokers, frame.timing)
         everywhere = replace(frame, steps=(Reassign(brokers),))  # so that the model knows every broker
-        self._ways = Ways((Branch(initial_world(everywhere, self._rules, everywhere.brokers)),))
+        ways = Ways((Branch(initial_world(everywhere, self._rules, everywhere.brokers)),))
+        self.standing = Standing(ways, SoFar(brokers, frame.timing))
+
+    @property
+    def steps(self) -> list[Step]:
+        """Return the steps that were taken."""
+        return [step for _, step in self.standing.taken]
+
+    @property
+    def so_far(self) -> SoFar:
+        """Return which names the schedule has."""
+        return self.standing.so_far
 
     @property
     def world(self) -> World:
         """Return where the model is, on the first way through the schedule so far."""
-        return self._ways.ways[0].world
+        return self.standing.ways.ways[0].world
 
     def silent(self) -> tuple[BrokerId, ...]:
         """Return the followers that the leader may find lagging at any moment; none where nothing lags."""
@@ -84,28 +107,27 @@ class LegalSteps:
 
     def take(self, *steps: Step) -> str | None:
         """Take steps, all or none of them; return why they are not taken."""
-        before = self._ways, self.so_far, list(self.steps)
+        before = self.standing
         try:
             for step in steps:
                 self._take_one(step)
         except (ScheduleError, DroppedError) as refused:
-            self._ways, self.so_far, self.steps = before
+            self.standing = before
             return str(refused)
         return None
 
     def _take_one(self, step: Step) -> None:
-        so_far = deepcopy(self.so_far)
-        so_far.index = len(self.steps)
+        before, so_far = self.standing, deepcopy(self.so_far)
+        so_far.index = len(before.taken)
         step.check(so_far)
         silent = self.silent()
         check_points(replace(self._frame, steps=(step,)), self._release)
-        ways = self._ways.after(so_far.index, step, STATES_MAX)
+        ways = before.ways.after(so_far.index, step, STATES_MAX)
         if len(ways.ways) > WAYS_MAX:
             raise DroppedError("too many outcomes are open")
         if ways.assumed:
             raise DroppedError("it assumes one of several outcomes that are open")
-        self.so_far, self._ways = so_far, ways
-        self.steps.append(step)
+        self.standing = Standing(ways, so_far, (*before.taken, (before.ways, step)))
         now = self.silent()
         if not isinstance(step, AwaitLag) and set(now) - set(silent) and self.world.state.serving_leader():
             self._take_one(AwaitLag(now))  # before the leader notices by itself
@@ -117,7 +139,7 @@ class LegalSteps:
             DroppedError: it cannot be brought back.
         """
         self._bring_back()
-        met = frozenset().union(*(way.world.gate.met for way in self._ways.ways))
+        met = frozenset().union(*(way.world.gate.met for way in self.standing.ways.ways))
         steps = [s for s in self.steps if not isinstance(s, Hold) or s.name in met]
         return replace(self._frame, steps=(*steps, END))
 
@@ -133,12 +155,12 @@ class LegalSteps:
             raise DroppedError("it cannot be brought back")
 
     def _is_back(self) -> bool:
-        worlds = [way.world for way in self._ways.ways]
+        worlds = [way.world for way in self.standing.ways.ways]
         is_readable = all(can_be_read(world.state, self._rules) for world in worlds)
         return is_readable and all(world.obstacles == Obstacles() for world in worlds) and not self._is_held()
 
     def _is_held(self) -> bool:
-        return any(armed.can_be_let_go for way in self._ways.ways for armed in way.world.gate.holds)
+        return any(armed.can_be_let_go for way in self.standing.ways.ways for armed in way.world.gate.holds)
 
     def _healing(self) -> Iterator[Step]:
         world = self.world

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.coverage.covered import CoveredEdges
-from conformance.coverage.summary import summarised
+from conformance.coverage.summary import decisions_summarised, summarised
+from conformance.hunting.deciding import NOTHING_HELD, RuleDecision
+from oracle.rules.by_version import one_rule_apart, rules_for
 from reports.coverage_page import percent, write_coverage_page
 from tests.oracle.brokers.held import KRAFT, held
 
@@ -23,9 +25,13 @@ def test_a_share_is_rounded_down(some: int, of_all: int, words: str) -> None:
     assert percent(some, of_all) == words
 
 
-def page_of(folder: Path, covered: CoveredEdges) -> str:
+def page_of(folder: Path, covered: CoveredEdges, met: frozenset[RuleDecision] = frozenset()) -> str:
     page = write_coverage_page(
-        folder / "page.html", "Kafka 4.4.0 (kraft)", "a graph", summarised(held("4.4.0", KRAFT), covered)
+        folder / "page.html",
+        "Kafka 4.4.0 (kraft)",
+        "a graph",
+        summarised(held("4.4.0", KRAFT), covered),
+        decisions_summarised(met, rules_for("4.4.0", KRAFT)),
     )
     return page.read_text(encoding="utf-8")
 
@@ -48,3 +54,13 @@ def test_a_whole_cover_has_no_gap_but_what_cannot_be_held(tmp_path: Path) -> Non
     assert "Every edge that a schedule can hold was held." in page
     assert set(re.findall(r'"mono">([0-9a-f]{12})<', page)) == set(graph.why_not)
     assert "100 %" not in re.findall(r"<h1>(.*)</h1>", page)[0]
+
+
+def test_the_page_names_each_rule_with_the_steps_that_it_decided(tmp_path: Path) -> None:
+    rules = sorted(one_rule_apart(rules_for("4.4.0", KRAFT)))
+    met = {RuleDecision("kill", rules[0], NOTHING_HELD), RuleDecision("kill", rules[0], "fetch_request")}
+    page = page_of(tmp_path, CoveredEdges(), frozenset(met))
+
+    assert "1 pairs of step and rule, and 2 triples" in page
+    assert f'"mono">{rules[0]}</th><td><ul class="steps"><li>kill <b>2</b></li></ul>' in page
+    assert f"{len(rules) - 1} rules decided no step yet: {', '.join(rules[1:])}." in page

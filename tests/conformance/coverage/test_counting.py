@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.catalogue.scenario import Scenario
-from conformance.coverage.counting import NotCountedError, edges_of_run
+from conformance.coverage.counting import NotCountedError, decisions_of_run, edges_of_run, schedule_that_counts
 from conformance.coverage.covered import CoveredEdges
 from conformance.coverage.summary import summarised
 from conformance.record.reconciliation import read_checkpoints, write_checkpoints
 from conformance.record.verdict import Conformance
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
 from oracle.brokers.edge_schedule import CoverSchedule, cover_schedules
+from oracle.rules.by_version import rules_for
 from tests.conformance.ideal_runs import write_ideal_run
 from tests.conformance.run_files import change_run, judged, read_json, read_lines, write_json, write_lines
 from tests.oracle.brokers.held import KRAFT, edges, held
@@ -22,6 +23,7 @@ from tests.oracle.brokers.held import KRAFT, edges, held
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from conformance.coverage.counting import RunEdges
     from conformance.record.directory import RunDirectory
 
 
@@ -40,8 +42,14 @@ def run(tmp_path: Path) -> RunDirectory:
     return found
 
 
+def counted(run: RunDirectory) -> RunEdges:
+    """Return what a run has been through in the graph of 4.4.0."""
+    graph = edges("4.4.0", KRAFT)
+    return edges_of_run(run, schedule_that_counts(run, graph.model.rules), graph)
+
+
 def test_a_run_that_conforms_holds_what_its_schedule_was_written_for(run: RunDirectory) -> None:
-    found = edges_of_run(run, edges("4.4.0", KRAFT))
+    found = counted(run)
 
     assert found.held >= set(written().edges)
     assert len(found.held - set(written().edges)) <= 1, "the way back at the end may take one more"
@@ -51,7 +59,7 @@ def test_a_run_that_conforms_holds_what_its_schedule_was_written_for(run: RunDir
 def test_an_edge_beside_a_checkpoint_that_was_not_measured_does_not_count(run: RunDirectory) -> None:
     write_checkpoints(run, [one for one in read_checkpoints(run) if not one.name.startswith("1. ")])
 
-    found = edges_of_run(run, edges("4.4.0", KRAFT))
+    found = counted(run)
 
     assert found.held >= set(written().edges[2:])
     assert not found.held & set(written().edges[:2])
@@ -64,7 +72,7 @@ def test_an_edge_beside_a_number_that_differs_does_not_count(run: RunDirectory) 
     last["rows"][0]["agrees"] = False
     write_json(run, "reconciliation/checkpoints.json", checkpoints)
 
-    assert edges_of_run(run, edges("4.4.0", KRAFT)).held == set(written().edges[:-1])
+    assert counted(run).held == set(written().edges[:-1])
 
 
 def test_a_step_that_did_not_end_has_passed_nothing(run: RunDirectory) -> None:
@@ -76,7 +84,7 @@ def test_a_step_that_did_not_end_has_passed_nothing(run: RunDirectory) -> None:
     write_json(run, "verdict.json", verdict | {"conformance": "CONFORMS"})
     write_checkpoints(run, ())
 
-    found = edges_of_run(run, edges("4.4.0", KRAFT))
+    found = counted(run)
     assert (found.held, found.passed) == (frozenset(), frozenset())
 
 
@@ -84,21 +92,21 @@ def test_a_run_that_deviates_does_not_count(run: RunDirectory) -> None:
     write_json(run, "verdict.json", read_json(run, "verdict.json") | {"conformance": "DEVIATES"})
 
     with pytest.raises(NotCountedError, match="without the verdict CONFORMS"):
-        edges_of_run(run, edges("4.4.0", KRAFT))
+        counted(run)
 
 
 def test_a_run_of_other_rules_does_not_count(run: RunDirectory) -> None:
     change_run(run, rules_of="4.4.0~maximal-isr", rules_metadata="kraft")
 
     with pytest.raises(NotCountedError, match=r"held against the rules of 4\.4\.0~maximal-isr/kraft"):
-        edges_of_run(run, edges("4.4.0", KRAFT))
+        counted(run)
 
 
 def test_a_run_whose_files_have_changed_does_not_count(run: RunDirectory) -> None:
     write_json(run, "schedule.json", read_json(run, "schedule.json") | {"requirement": "another"})
 
     with pytest.raises(NotCountedError, match=r"schedule\.json has changed since the run ended"):
-        edges_of_run(run, edges("4.4.0", KRAFT))
+        counted(run)
 
 
 def test_a_run_of_another_partition_does_not_count(tmp_path: Path) -> None:
@@ -106,7 +114,36 @@ def test_a_run_of_another_partition_does_not_count(tmp_path: Path) -> None:
     judged(unclean)
 
     with pytest.raises(NotCountedError, match="of other replicas or settings"):
-        edges_of_run(unclean, edges("4.4.0", KRAFT))
+        counted(unclean)
+
+
+def decided(run: RunDirectory) -> set[tuple[str, str]]:
+    """Return the pairs of step and rule that a run has been through."""
+    rules = rules_for("4.4.0", KRAFT)
+    return {one.pair for one in decisions_of_run(run, schedule_that_counts(run, rules), rules)}
+
+
+def test_what_rules_decided_counts_whatever_the_partition(tmp_path: Path) -> None:
+    unclean = write_ideal_run(tmp_path, "4.4.0", "kraft", RESTARTED_FOLLOWER)
+    judged(unclean)
+
+    assert ("start", "truncate-on-fetch") in decided(unclean)
+
+
+def test_of_a_step_that_did_not_end_nothing_was_decided(run: RunDirectory) -> None:
+    pairs = decided(run)
+    assert "kill" in {step for step, _ in pairs}
+    kills = {index for index, step in enumerate(written().schedule.steps) if step.word == "kill"}
+    marks = [
+        one
+        for one in read_lines(run, "timeline.ndjson")
+        if not (one["event"] == "step_finished" and one["step"] in kills)
+    ]
+    write_lines(run, "timeline.ndjson", marks)
+    rules = rules_for("4.4.0", KRAFT)
+    found = {one.pair for one in decisions_of_run(run, written().schedule, rules)}
+
+    assert found == {(step, rule) for step, rule in pairs if step != "kill"}
 
 
 def test_what_is_left_is_told_by_step_and_by_rule() -> None:

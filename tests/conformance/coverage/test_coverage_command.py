@@ -48,6 +48,8 @@ def test_runs_are_counted_once_and_files_are_merged(tmp_path: Path, capsys: pyte
 
     merged = told(capsys, "--kafka", "4.4.0", *there, "--merge", str(tmp_path / "here" / "4.4.0-kraft.json"), "--json")
     assert json.loads(merged)["whole"] == answer["whole"]
+    assert json.loads(merged)["decisions"] == answer["decisions"]
+    assert answer["decisions"]["pairs"] > 0
     told(capsys, "--kafka", "4.4.0", *here, "--write", str(tmp_path / "rest"))
     rest = [read_schedule(path).schedule for path in (tmp_path / "rest" / "findings").glob("*.yaml")]
     left = {edge["id"] for edge in answer["missing"] if edge["why_not"] is None}
@@ -68,11 +70,19 @@ def test_the_shortest_schedule_to_an_edge_is_written(tmp_path: Path, capsys: pyt
         (("--edge", "nothing"), "edge nothing: there is no such edge in this graph"),
         (("--kafka", "9.9.9"), "9.9.9"),
         (("--merge", "nowhere.json"), "nowhere.json is no coverage file"),
+        (("--merge", "other-decisions.json"), "decisions that cannot be read"),
         (("--count", "nowhere"), "nowhere"),
     ],
 )
 def test_what_cannot_be_answered_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], words: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    words: str,
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    broken = {"kafka": "4.4.0", "metadata": "kraft", "graphs": {}, "decisions": {"kill": ["a run"]}}
+    (tmp_path / "other-decisions.json").write_text(json.dumps(broken))
     assert main(["coverage", *SMALL, "--runs-dir", str(tmp_path), *arguments]) == 2
     assert words in capsys.readouterr().err

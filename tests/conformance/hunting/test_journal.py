@@ -49,7 +49,7 @@ def test_a_line_and_seed_go_on_where_they_stopped(tmp_path: Path, line: str, see
     journal = Journal(tmp_path)
     journal.note(ONE)
     journal.note(DEVIATING)
-    assert journal.numbers(line, seed) == set(numbers)
+    assert set(journal.hunted(line, seed)) == set(numbers)
 
 
 def test_a_line_that_was_cut_off_is_given_up(tmp_path: Path) -> None:
