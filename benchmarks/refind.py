@@ -1,9 +1,12 @@
-"""Which known defects does a hunt find by itself? ``python -m benchmarks.refind --state DIR``.
+"""Does a hunt find what is known to be there? ``python -m benchmarks.refind --state DIR``.
 
 Each defect of the track record is hunted on the release that has it, by rules that differ from the release's own in
-that defect's rules alone: as if it had been repaired. The hunt is told nothing else. A defect is found if a
-difference comes back each time, and its shortest schedule, which deviates by those rules, conforms by the release's
-own. Every defect that was hunted stands in the state directory, so that the benchmark goes on where it was ended.
+that defect's rule alone: as if it had been repaired. ``--rules N`` is the negative control: N rules of one release,
+drawn by the seed, are swapped one at a time, and brokers that did not change must deviate from what is predicted then.
+
+A hunt is told nothing else. It finds what is there if a difference comes back each time, and its shortest schedule,
+which deviates by the swapped rules, conforms by the release's own. Every hunt stands in the state directory, so that
+the benchmark goes on where it was ended.
 """
 
 from __future__ import annotations
@@ -14,12 +17,14 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from conformance.catalogue.track_record import TRACK_RECORD
 from conformance.hunting.journal import RUNS, Journal
+from conformance.line import NEWEST, line_named
 from conformance.record.directory import RunDirectory, as_line
 from conformance.record.run import read_run
 from conformance.record.verdict import Conformance
@@ -29,25 +34,44 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.hunting.journal import HuntedSchedule
-    from conformance.scenarios.regressions.defect import KnownDefect
 
-MINUTES = 20
+MINUTES, MINUTES_FOR_A_RULE = 20, 10
+LANES = 2
 RESULTS = "refind.ndjson"
 
 
 @dataclass(frozen=True, slots=True)
-class Refound:
-    """What a hunt for one defect gave.
+class Hidden:
+    """What a hunt is to find.
 
     Attributes:
-        release: the line that has it.
-        aimed: whether schedules were aimed at rules.
+        name: of the defect, or of the rule.
+        release: the line that is run.
+        rules_of: what it is held against.
+        rule: the rule that is swapped in it.
+    """
+
+    name: str
+    release: str
+    rules_of: str
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refound:
+    """What a hunt gave.
+
+    Attributes:
+        issue: the name of what was hidden.
+        release: the line that was run.
+        aimed: whether schedules were aimed at rules, and what was drawn was guided.
         schedules: how many were run.
         seconds: how long the hunt took, with trying again and shrinking.
         steps: of the shortest schedule; None if nothing was found.
-        found: whether it deviates without the defect, and conforms with it.
-        explained: whether the hunt named the defect's rule as what the brokers do.
+        found: whether it deviates by the swapped rules, and conforms by the release's own.
+        explained: whether the hunt named the rule as what the brokers do.
         rule: the rule that was swapped.
+        lanes: how many clusters ran side by side.
     """
 
     issue: str
@@ -60,36 +84,51 @@ class Refound:
     found: bool
     explained: bool
     rule: str
+    lanes: int = 1
 
 
 def main() -> None:
-    """Hunt every defect that has no result yet, and print the table."""
-    parser = argparse.ArgumentParser(description="Which known defects does a hunt find by itself?")
+    """Hunt everything that has no result yet, and print the table."""
+    parser = argparse.ArgumentParser(description="Does a hunt find what is known to be there?")
     parser.add_argument(
         "--state", type=Path, required=True, help="directory of results and runs; the benchmark goes on"
     )
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--minutes", type=int, default=MINUTES, help=f"for one defect (default: {MINUTES})")
-    parser.add_argument("--drawn-only", action="store_true", help="without aims, to compare with")
+    parser.add_argument("--rules", type=int, metavar="N", help="not the track record: N rules that the seed draws")
+    parser.add_argument("--kafka", default=NEWEST, help=f"with --rules: the release (default: {NEWEST})")
+    parser.add_argument(
+        "--minutes", type=int, help=f"for one hunt (default: {MINUTES}; {MINUTES_FOR_A_RULE} with --rules)"
+    )
+    parser.add_argument("--lanes", type=int, default=LANES, help=f"clusters side by side (default: {LANES})")
+    parser.add_argument("--drawn-only", action="store_true", help="without aims and guidance, to compare with")
     parser.add_argument("--for-minutes", type=float, default=120, help="begin no hunt after so long (default: 120)")
-    parser.add_argument("issues", nargs="*", metavar="ISSUE", help="only these")
+    parser.add_argument("issues", nargs="*", metavar="ISSUE", help="only these defects")
     asked = parser.parse_args()
     asked.state.mkdir(parents=True, exist_ok=True)
     ends = time.monotonic() + 60 * asked.for_minutes
-    for defect in TRACK_RECORD:
-        is_asked = not asked.issues or defect.issue in asked.issues
-        if is_asked and not _is_done(asked, defect) and time.monotonic() < ends and swapped(defect) is not None:
-            result = hunted(asked, defect)
+    for hidden in drawn_rules(asked) if asked.rules else defects(asked.issues):
+        if not _is_done(asked, hidden) and time.monotonic() < ends:
             with (asked.state / RESULTS).open("a", encoding="utf-8") as stream:
-                stream.write(as_line(result))
+                stream.write(as_line(hunted(asked, hidden)))
     sys.stdout.write("\n".join((*table(results(asked.state)), "")))
 
 
-def swapped(defect: KnownDefect) -> str | None:
-    """Return the rules of the broken release with the defect's rule swapped; None if one swap is not all of it."""
-    others = one_rule_apart(rules_for(defect.broken, defect.metadata))
-    names = [name for name in defect.rules if name in others]
-    return others[names[0]].version if len(names) == len(defect.rules) == 1 else None
+def defects(issues: list[str]) -> Iterator[Hidden]:
+    """Yield the known defects that one rule makes, or those of them that were asked for."""
+    for defect in TRACK_RECORD:
+        others = one_rule_apart(rules_for(defect.broken, defect.metadata))
+        names = [name for name in defect.rules if name in others]
+        if (not issues or defect.issue in issues) and len(names) == len(defect.rules) == 1:
+            line = f"{defect.broken}/{defect.metadata.value}"
+            yield Hidden(defect.issue, line, others[names[0]].version, names[0])
+
+
+def drawn_rules(asked: argparse.Namespace) -> Iterator[Hidden]:
+    """Yield rules of a release that the seed draws."""
+    line = line_named(asked.kafka)
+    others = one_rule_apart(line.rules)
+    for name in Random(asked.seed).sample(sorted(others), min(asked.rules, len(others))):  # noqa: S311 - can be repeated
+        yield Hidden(name, line.text, others[name].version, name)
 
 
 def results(state: Path) -> list[Refound]:
@@ -99,50 +138,44 @@ def results(state: Path) -> list[Refound]:
     return [msgspec.json.decode(line, type=Refound) for line in lines]
 
 
-def _is_done(asked: argparse.Namespace, defect: KnownDefect) -> bool:
-    key = (defect.issue, not asked.drawn_only, asked.seed)
-    return any((one.issue, one.aimed, one.seed) == key for one in results(asked.state))
+def _is_done(asked: argparse.Namespace, hidden: Hidden) -> bool:
+    key = (hidden.name, hidden.release, not asked.drawn_only, asked.seed)
+    return any((one.issue, one.release, one.aimed, one.seed) == key for one in results(asked.state))
 
 
-def hunted(asked: argparse.Namespace, defect: KnownDefect) -> Refound:
-    """Hunt one defect, and hold what was found against the release's own rules."""
-    rules, line = swapped(defect), f"{defect.broken}/{defect.metadata.value}"
-    runs = asked.state / f"{defect.issue}-{'drawn' if asked.drawn_only else 'aimed'}-{asked.seed}"
-    command = [
-        "hunt",
-        "--kafka",
-        line,
-        "--rules-of",
-        str(rules),
-        "--time",
-        f"{asked.minutes}m",
-        "--seed",
-        str(asked.seed),
-    ]
-    command += ["--until-found", "--quiet", "--backend", "process", "--runs-dir", str(runs)]
+def hunted(asked: argparse.Namespace, hidden: Hidden) -> Refound:
+    """Hunt one, and hold what was found against the release's own rules."""
+    version = hidden.release.partition("/")[0]
+    name = f"{hidden.name}-{version}-{'drawn' if asked.drawn_only else 'aimed'}-{asked.seed}"
+    runs = asked.state / name
+    minutes = asked.minutes or (MINUTES_FOR_A_RULE if asked.rules else MINUTES)
+    command = ["hunt", "--kafka", hidden.release, "--rules-of", hidden.rules_of, "--seed", str(asked.seed)]
+    command += ["--time", f"{minutes}m", "--lanes", str(asked.lanes), "--until-found", "--quiet"]
+    command += ["--backend", "process", "--runs-dir", str(runs)]
     began = time.monotonic()
     _told([*command, "--drawn-only"] if asked.drawn_only else command)
     schedules = Journal(runs).read()
     found = [one for one in schedules if one.counted is Conformance.DEVIATES]
     return Refound(
-        defect.issue,
-        line,
+        hidden.name,
+        hidden.release,
         aimed=not asked.drawn_only,
         seed=asked.seed,
         schedules=len(schedules),
         seconds=round(time.monotonic() - began, 1),
         steps=next((one.shrunk_steps or len(one.steps) for one in found), None),
-        found=bool(found) and _conforms(runs, found[0], defect),
-        explained=bool(found) and defect.rules[0] in found[0].explained_by,
-        rule=defect.rules[0],
+        found=bool(found) and _conforms(runs, found[0], version),
+        explained=bool(found) and hidden.rule in found[0].explained_by,
+        rule=hidden.rule,
+        lanes=asked.lanes,
     )
 
 
-def _conforms(runs: Path, one: HuntedSchedule, defect: KnownDefect) -> bool:
+def _conforms(runs: Path, one: HuntedSchedule, version: str) -> bool:
     """Return whether the run of the shortest schedule conforms by the rules of the release that was run."""
     run = runs / RUNS / (one.shrunk_run or one.run)
-    assert read_run(RunDirectory(run)).kafka == defect.broken
-    told = _told(["judge", str(run), "--rules-of", defect.broken, "--json"])
+    assert read_run(RunDirectory(run)).kafka == version
+    told = _told(["judge", str(run), "--rules-of", version, "--json"])
     return '"CONFORMS"' in told
 
 
@@ -153,12 +186,12 @@ def _told(arguments: list[str]) -> str:
 
 def table(found: list[Refound]) -> Iterator[str]:
     """Yield the table as Markdown."""
-    yield "| Issue | Release | Aimed | Found | Schedules | Minutes | Steps | Rule named |"
-    yield "|---|---|---|---|---|---|---|---|"
+    yield "| Hidden | Release | Aimed | Lanes | Found | Schedules | Minutes | Steps | Rule named |"
+    yield "|---|---|---|---|---|---|---|---|---|"
     for one in found:
         words = ["no", "yes"]
         minutes, steps = f"{one.seconds / 60:.1f}", one.steps or "-"
-        cells = (one.issue, one.release, words[one.aimed], words[one.found], one.schedules, minutes, steps)
+        cells = (one.issue, one.release, words[one.aimed], one.lanes, words[one.found], one.schedules, minutes, steps)
         yield f"| {' | '.join(map(str, cells))} | {words[one.explained]} |"
 
 
