@@ -323,8 +323,7 @@ def reassign(at: ProposalMoment) -> tuple[Step, ...]:
         return ()
     count = min(len(targets), max(1, len(at.state.assignment) + at.draw.choice((-1, 0, 0, 1))))
     target = tuple(at.draw.sample(targets, count))
-    keeps_eligible = len(target) < at.state.settings.min_insync_replicas  # docs/findings/removed-eligible-leader.md
-    return (Reassign(target),) if target and target != at.state.assignment and not keeps_eligible else ()
+    return (Reassign(target),) if target and target != at.state.assignment else ()
 
 
 def alter(at: ProposalMoment) -> tuple[Step, ...]:

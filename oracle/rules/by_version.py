@@ -283,7 +283,12 @@ TABLE: tuple[RuleRow, ...] = (
     ),
     RuleRow(eligible_leaders.NEW_MINIMUM_CLEARS, with_elr, same),
     RuleRow(eligible_leaders.KEPT_IN_INDEX, with_elr, eligible_leaders.keeping_index),
-    RuleRow(eligible_leaders.KIP_966, with_elr, having(election=eligible_leaders.ELECTION)),
+    RuleRow(
+        eligible_leaders.KIP_966,
+        with_elr,
+        lambda rules: reassignment.forgetting_the_removed(replace(rules, election=eligible_leaders.ELECTION)),
+    ),
+    RuleRow(reassignment.REMOVED_STAYS_ELIGIBLE, with_elr, reassignment.keeping_the_removed),
     RuleRow(
         eligible_leaders.ELECTS_THE_ABSENT,
         within(with_elr, before("4.1.0")),

@@ -81,10 +81,16 @@ def _removed(view: ControllerView, partition: ElectedPartition, broker: BrokerId
 
 def with_isr(view: ControllerView, partition: ElectedPartition, isr: tuple[BrokerId, ...]) -> ControllerView:
     """Set the ISR; below min.insync.replicas those that leave it become eligible leader replicas."""
-    minimum = min(partition.settings.min_insync_replicas, len(partition.assignment))
-    if len(isr) >= minimum:
-        return replace(view, isr=isr, elr=frozenset())
-    return replace(view, isr=isr, elr=(view.elr | set(view.isr)) - set(isr))
+    return with_isr_of_replicas(view, partition, isr, len(partition.assignment))
+
+
+def with_isr_of_replicas(
+    view: ControllerView, partition: ElectedPartition, isr: tuple[BrokerId, ...], replicas: int
+) -> ControllerView:
+    """Set the ISR of a partition that counts as one of so many replicas."""
+    minimum = min(partition.settings.min_insync_replicas, replicas)
+    eligible = frozenset() if len(isr) >= minimum else (view.elr | set(view.isr)) - set(isr)
+    return replace(view, isr=isr, elr=eligible)
 
 
 def elect(view: ControllerView, partition: ElectedPartition) -> ControllerView:
@@ -101,16 +107,13 @@ def elect_even_absent(view: ControllerView, partition: ElectedPartition) -> Cont
 def _elected(view: ControllerView, partition: ElectedPartition, last_known: BrokerId | None) -> ControllerView:
     clean = first_live(partition, view, view.isr or view.elr)
     if clean is not None:
-        isr = view.isr or (clean,)
-        return with_leader(_settled(view, isr, view.elr - {clean}), clean, clean=True)
+        settled = with_isr(view, partition, view.isr or (clean,))
+        return with_leader(replace(settled, last_known_leader=None), clean, clean=True)
     unclean = last_known or _any_live(view, partition)
     if unclean is not None:
-        return with_leader(_settled(view, (unclean,), frozenset()), unclean, clean=False)
+        settled = replace(view, isr=(unclean,), elr=frozenset(), last_known_leader=None)
+        return with_leader(settled, unclean, clean=False)
     return view
-
-
-def _settled(view: ControllerView, isr: tuple[BrokerId, ...], elr: frozenset[BrokerId]) -> ControllerView:
-    return replace(view, isr=isr, elr=elr, last_known_leader=None)
 
 
 def _last_known_leader(view: ControllerView) -> BrokerId | None:

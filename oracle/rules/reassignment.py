@@ -22,12 +22,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from oracle.rules.election import bumped, first_live, re_elected, shrunk, with_leader
+from oracle.rules.eligible_leaders import with_isr, with_isr_of_replicas
 from oracle.rules.rule import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from oracle.rules.election import ElectedPartition, ElectionRules
+    from oracle.rules.rule_set import RuleSet
     from oracle.state import ControllerView, Reassignment
     from oracle.vocabulary import BrokerId
 
@@ -144,3 +146,52 @@ ADDED_UNLESS_FEWER = replace(
     ),
     is_ready=added_in_sync_unless_fewer,
 )
+REMOVED_STAYS_ELIGIBLE = Rule(
+    name="removed-replica-stays-eligible",
+    source="PartitionChangeBuilder.maybePopulateTargetElr",
+    says="A replica that a reassignment removes stays an eligible leader replica if the ISR is below the old minimum.",
+)
+"""Is a replica that a reassignment removes an eligible leader replica? It is, though it is no replica any more.
+
+The record that ends a reassignment shrinks the ISR, and every member of the ISR before that is not in it any more
+becomes eligible, if the ISR is smaller than min.insync.replicas, or than the replicas that there were, which count the
+removed ones still. Nobody elects a broker that is no replica. But while anybody is eligible the last known leader is
+not elected: a partition whose only replica has crashed stays without a leader when that replica is back.
+
+Without the rule the removed replicas are eligible no more, and the minimum is at most the number of replicas wanted.
+
+Sources, as the class files of 4.0.2, 4.1.2 and 4.4.0 have them: PartitionChangeBuilder.maybePopulateTargetElr,
+canElectLastKnownLeader; ReplicationControlManager.getTopicEffectiveMinIsr. Open upstream.
+
+Mutant: removed-replica-is-forgotten, which a question after a reassignment notices.
+"""
+
+
+def without_the_removed(
+    view: ControllerView, partition: ElectedPartition, removed: tuple[BrokerId, ...], rules: ElectionRules
+) -> tuple[ControllerView, ...]:
+    """End a reassignment in one record: who is removed is not eligible."""
+    (after,) = completed_at_once(view, partition, removed, rules)
+    isr = tuple(broker for broker in view.isr if broker not in removed)
+    eligible = with_isr(view, partition, isr).elr.difference(removed)
+    return (replace(after, elr=eligible - set(after.isr)),)
+
+
+def with_the_removed(
+    view: ControllerView, partition: ElectedPartition, removed: tuple[BrokerId, ...], rules: ElectionRules
+) -> tuple[ControllerView, ...]:
+    """End a reassignment in one record: who is removed stays eligible, and counts for the minimum."""
+    (after,) = completed_at_once(view, partition, removed, rules)
+    isr = tuple(broker for broker in view.isr if broker not in removed)
+    replicas = len(partition.assignment) + len(removed)
+    return (replace(after, elr=with_isr_of_replicas(view, partition, isr, replicas).elr),)
+
+
+def forgetting_the_removed(rules: RuleSet) -> RuleSet:
+    """Return a rule set with eligible leader replicas in which a removed replica is none."""
+    return replace(rules, reassignment=replace(rules.reassignment, completed=without_the_removed))
+
+
+def keeping_the_removed(rules: RuleSet) -> RuleSet:
+    """Return a rule set in which a removed replica stays an eligible leader replica."""
+    return replace(rules, reassignment=replace(rules.reassignment, completed=with_the_removed))

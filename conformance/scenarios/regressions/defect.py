@@ -141,9 +141,9 @@ OPEN: tuple[OpenDefect, ...] = (
     OpenDefect(
         None,
         "a replica that a reassignment removes stays an eligible leader replica, if fewer are left than "
-        "min.insync.replicas",
+        "min.insync.replicas; a partition whose only replica crashes then stays without a leader when it is back",
         "4.1.2, 4.3.1 and 4.4.0",
-        "kafka-conformance run --schedule docs/findings/removed-eligible-leader.yaml",
+        "kafka-conformance run --schedule docs/findings/removed-eligible-leader-offline.yaml",
         "docs/findings/removed-eligible-leader.md",
     ),
     OpenDefect(

@@ -30,7 +30,7 @@ from oracle.steps.brokers import Kill, Pause, Resume, Start
 from oracle.steps.frames import Hold, ReleaseHold
 from oracle.steps.produce import Produce
 from oracle.steps.questions import Ask
-from oracle.steps.topic import Elect
+from oracle.steps.topic import Elect, Reassign
 from oracle.tracing.invariants import TraceSettings
 from oracle.tracing.sending import sent_versions
 from oracle.vocabulary import Acks, ElectionKind, Expectation, Label, MetadataMode, PointName
@@ -199,6 +199,12 @@ def eligible_under_a_new_minimum(change: Callable[[RuleSet], RuleSet]) -> object
     """Ask who is still eligible when min.insync.replicas has changed."""
     world = _after(_rules("4.3.1-kraft", change), Kill(TWO), Kill(THREE), Kill(ONE))
     return world.apply(SettingsChanged(TopicSettings(2))).state.controller.elr
+
+
+def eligible_after_a_reassignment(change: Callable[[RuleSet], RuleSet]) -> object:
+    """Ask who is eligible once the partition has moved to one broker, and two in-sync replicas are needed."""
+    world = _after(_rules("4.3.1-kraft", change)).apply(SettingsChanged(TopicSettings(2)))
+    return take(world, Reassign((ONE,))).state.controller.elr
 
 
 def registers_once_its_topic_is_deleted(change: Callable[[RuleSet], RuleSet]) -> object:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from oracle.rules import election, eligible_leaders, isr, unclean_election
+from oracle.rules import election, eligible_leaders, isr, reassignment, unclean_election
 from oracle.rules.election import ElectedPartition, ElectionRules, with_leader
 from oracle.vocabulary import ElectionKind
 from tests.oracle.mutants.killers import Answer, Story
 from tests.oracle.mutants.mutant import Mutant, with_fields
 from tests.oracle.mutants.questions import (
     decisions_on_their_way,
+    eligible_after_a_reassignment,
     eligible_under_a_new_minimum,
     holds_lost_to_another_leader,
     holds_unclean_elections,
@@ -19,6 +20,7 @@ from tests.oracle.mutants.questions import (
     obeys_a_lower_epoch,
     registers_once_its_topic_is_deleted,
 )
+from tests.oracle.schedules import THREE, TWO
 
 if TYPE_CHECKING:
     from oracle.state import ControllerDecision, ControllerView, ReplicaState
@@ -167,6 +169,13 @@ MUTANTS = (
         "a new minimum empties the controller's index of eligible leader replicas, too",
         Answer(registers_once_its_topic_is_deleted, answer=False),
         with_fields(settings_changed=eligible_leaders.clears_and_elects),
+    ),
+    Mutant(
+        "removed-replica-is-forgotten",
+        "reassignment.REMOVED_STAYS_ELIGIBLE",
+        "a replica that a reassignment removes is eligible no more",
+        Answer(eligible_after_a_reassignment, frozenset({TWO, THREE})),
+        reassignment.forgetting_the_removed,
     ),
     Mutant(
         "keeps-eligible-leaders-under-a-new-minimum",
