@@ -4,8 +4,8 @@ A live broker is asked; of a broker that is down the log end offset comes from i
 watermark from its checkpoint, never above the log's end. One open connection per broker serves all probes.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -17,7 +17,7 @@ from conformance.probes.checkpoints import (
     high_watermark_checkpoint,
     leader_epoch_checkpoint,
 )
-from conformance.probes.connection import BrokerConnection, PartitionMetadata, partition_metadata
+from conformance.probes.connection import BrokerConnection, PartitionMetadata, ProbeError, partition_metadata
 from conformance.probes.controller import (
     CommittedPartition,
     ZooKeeperSession,
@@ -30,6 +30,9 @@ from conformance.probes.controller import (
 from conformance.probes.replica import Admission, admission, log_start_offset, replica_offsets
 from conformance.probes.segments import LogOnDisk, replica_log
 from oracle.vocabulary import BrokerId
+
+WITHOUT_REPLICA = ("REPLICA_NOT_AVAILABLE", "NOT_LEADER_OR_FOLLOWER", "UNKNOWN_TOPIC_OR_PARTITION")
+"""What a broker answers, by release, that was never told of its replica since it started."""
 
 
 class ProbedCluster(Protocol):
@@ -98,19 +101,31 @@ class ReplicaProbe:
     ) -> None:
         self.close()
 
-    def numbers(self, alive: Mapping[BrokerId, bool]) -> dict[BrokerId, ProbedNumbers]:
+    def numbers(
+        self, alive: Mapping[BrokerId, bool], untold: Collection[int] = frozenset()
+    ) -> dict[BrokerId, ProbedNumbers]:
         """Read every replica's numbers.
 
         Args:
             alive: the partition's replicas, and whether each one's broker runs.
+            untold: the brokers that hear no decision: one that has started so does not know its replica, whose numbers
+                are those of its files.
 
         Raises:
-            ProbeError: a broker that runs does not answer, or has no such replica.
+            ProbeError: a broker that runs does not answer, or has no such replica although it was told.
         """
         return {
-            broker: self.live_numbers(broker) if is_alive else self.resting_numbers(broker)
+            broker: self._numbers(broker, untold) if is_alive else self.resting_numbers(broker)
             for broker, is_alive in alive.items()
         }
+
+    def _numbers(self, broker: BrokerId, untold: Collection[int]) -> ProbedNumbers:
+        try:
+            return self.live_numbers(broker)
+        except ProbeError as refused:
+            if broker not in untold or refused.error not in WITHOUT_REPLICA:
+                raise
+        return replace(self.resting_numbers(broker), alive=True)
 
     def live_numbers(self, broker: BrokerId) -> ProbedNumbers:
         """Ask a running broker for the numbers of its replica.

@@ -213,7 +213,7 @@ class Rest:
         for broker, answers in self.answering().items():
             if not answers:
                 continue
-            high_watermark = self._probe.live_numbers(broker).high_watermark
+            high_watermark = self._probe.numbers({broker: True}, self.unreachable())[broker].high_watermark
             on_disk = self._probe.checkpointed_high_watermark(broker) or 0
             if on_disk != high_watermark:
                 raise NotYetError(f"broker {broker} has high watermark {high_watermark}, its checkpoint {on_disk}")
@@ -302,7 +302,7 @@ class Rest:
     def numbers(self) -> MeasuredNumbers:
         """Read every replica's numbers and the controller's view."""
         view = until(self.view, deadline_s=REST_DEADLINE_S, what="the controller's view")
-        numbers, alive = self._probe.numbers(self.answering()), self.alive()
+        numbers, alive = self._probe.numbers(self.answering(), self.unreachable()), self.alive()
         known, instead = self._remote_log_end_offsets(view, numbers)
         return MeasuredNumbers(
             replicas={

@@ -82,7 +82,7 @@ class _Probe:
     def admission(self, _: object) -> Admission:
         return self.admits
 
-    def numbers(self, alive: dict[BrokerId, bool]) -> dict[BrokerId, ProbedNumbers]:
+    def numbers(self, alive: dict[BrokerId, bool], _untold: frozenset[int]) -> dict[BrokerId, ProbedNumbers]:
         self._story.append("probe")
         end = self.log_end_offsets.pop(0) if self.log_end_offsets else 3
         return {broker: ProbedNumbers(end, 3, alive=True) for broker in alive}
