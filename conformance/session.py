@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
     Progress = Callable[[str], None]
 SEED_MAX = 2**31 - 1
+PIECE_MIN = 3
+"""A lane takes so many entries at least, if there are so many of one cluster: a query costs as much for one."""
 TOGETHER = 8
 """So many runs are reconciled in one query, which takes hardly longer than that of one."""
 
@@ -266,10 +268,19 @@ def in_running_order(entries: Sequence[Entry]) -> tuple[Entry, ...]:
     return tuple(entry for group in _groups(entries) for entry in group)
 
 
-def in_pieces(entries: Sequence[Entry], most: int = TOGETHER) -> tuple[tuple[Entry, ...], ...]:
-    """Return the entries in running order, in pieces of which each can share a cluster and is reconciled at once."""
-    groups = map(tuple, _groups(entries))
-    return tuple(group[first : first + most] for group in groups for first in range(0, len(group), most))
+def in_pieces(entries: Sequence[Entry], lanes: int) -> Iterator[tuple[Entry, ...]]:
+    """Yield the entries in running order, in pieces of which each can share a cluster and is reconciled at once.
+
+    Towards the end pieces are smaller, so that no lane has much left when the others have ended.
+    """
+    left = len(entries)
+    for group in map(tuple, _groups(entries)):
+        first = 0
+        while first < len(group):
+            size = min(TOGETHER, max(PIECE_MIN, -(-left // lanes)))
+            piece = group[first : first + size]
+            first, left = first + len(piece), left - len(piece)
+            yield piece
 
 
 def _groups(entries: Sequence[Entry]) -> list[list[Entry]]:

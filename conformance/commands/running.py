@@ -164,7 +164,9 @@ def _run_in_lanes(
     console: Console, asked: RunRequest, order: SessionOrder, scenarios: Sequence[Entry]
 ) -> list[Finished]:
     finished = []
-    pieces = (NamedEntries(tuple(entry.name for entry in piece), asked.runs) for piece in in_pieces(scenarios))
+    pieces = (
+        NamedEntries(tuple(entry.name for entry in piece), asked.runs) for piece in in_pieces(scenarios, asked.lanes)
+    )
     with Lanes(asked.lanes, order, run_named, console.progress) as lanes, console.entries(len(scenarios)):
         for one in lanes.results(pieces):
             console.begin(one.scenario)
