@@ -14,12 +14,15 @@ import yaml
 
 from conformance.catalogue.ladder import LADDER
 from conformance.cli import build_parser
-from conformance.hunting.journal import JOURNAL
+from conformance.coverage.covered import covered_file
+from conformance.hunting.journal import JOURNAL, RUNS
 from fault_injection.releases import MetadataMode, find_release
+from oracle.rules.by_version import rules_for
 from tests.conftest import AT_NIGHT, ONE_IN_THREE, is_for_the_night
 from tests.project.documents import ROOT, page
 
 if TYPE_CHECKING:
+    from argparse import Namespace
     from pathlib import Path
 
 WORDS = {1: "one", 2: "two", 3: "three", 4: "four"}
@@ -113,25 +116,41 @@ def test_the_nightly_script_gives_the_command_line_options_that_it_has() -> None
 def test_nightly_hunts_on_lines_that_are_there_and_keeps_the_journal(release: str, mode: str) -> None:
     assert MetadataMode(mode) in find_release(release).metadata_modes
     steps = workflow("nightly.yml")["jobs"]["hunt"]["steps"]
-    assert ".ci/nightly --hunt ${{ matrix.line }} 60m" in [step.get("run") for step in steps]
+    assert ".ci/nightly --hunt ${{ matrix.line }} 60m 20m" in [step.get("run") for step in steps]
     (kept,) = [step["with"]["path"] for step in steps if "actions/cache" in step.get("uses", "")]
-    assert kept == f"runs/{JOURNAL}"
+    assert kept.split() == [f"runs/{JOURNAL}", "runs/coverage/*.json"]
+
+
+def nightly_command(name: str) -> Namespace:
+    """Return a command of the nightly's hunt as the command line reads it, with values for its variables."""
+    (command,) = re.findall(rf"kafka-conformance ({name} --kafka .*?) \|\|", NIGHTLY, re.DOTALL)
+    values = {
+        "${SEED:-$(date -u +%Y%m%d)}": "7",
+        "${guided[@]}": "--guided-by=runs/coverage/4.4.0-kraft.json",
+        "${3:-60m}": "60m",
+        "${4:-20m}": "20m",
+        "${LANES:-2}": "2",
+        "$covered": "runs/coverage/4.4.0-kraft.json",
+        "$2": "4.4.0/kraft",
+        "$BACKEND": "process",
+        "$RUNS": "runs",
+    }
+    for variable, value in values.items():
+        command = command.replace(variable, value)
+    return build_parser().parse_args(shlex.split(command.replace("\\\n", " ")))
 
 
 def test_the_hunt_of_the_nightly_script_is_a_command_line() -> None:
-    (command,) = re.findall(r"kafka-conformance (hunt --kafka .*?) \|\|", NIGHTLY, re.DOTALL)
-    words = shlex.split(command.replace("\\\n", " ").replace("${SEED:-$(date -u +%Y%m%d)}", "7"))
-    for name, value in (
-        ("$2", "4.4.0/kraft"),
-        ("${3:-60m}", "60m"),
-        ("$BACKEND", "process"),
-        ("$RUNS", "runs"),
-        ("${LANES:-2}", "2"),
-    ):
-        words = [value if word == name else word for word in words]
-    parsed = build_parser().parse_args(words)
+    parsed = nightly_command("hunt")
     assert (parsed.kafka, parsed.time, parsed.seed, str(parsed.runs_dir)) == ("4.4.0/kraft", 3600, 7, "runs")
-    assert parsed.lanes == 2
+    assert (parsed.lanes, str(parsed.guided_by)) == (2, "runs/coverage/4.4.0-kraft.json")
+
+
+def test_the_cover_of_the_nightly_script_is_one_and_its_file_is_that_of_the_release() -> None:
+    parsed = nightly_command("coverage")
+    assert (parsed.kafka, parsed.time, parsed.lanes) == ("4.4.0/kraft", 1200, 2)
+    assert [str(path) for path in parsed.count] == [f"runs/{RUNS}"]
+    assert parsed.file == covered_file(parsed.runs_dir, rules_for("4.4.0", MetadataMode.KRAFT))
 
 
 def test_nightly_joins_the_tables_of_all_lines() -> None:
