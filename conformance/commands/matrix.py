@@ -16,9 +16,11 @@ from conformance.commands.choosing import Choice, add_schedules, scenarios_of
 from conformance.commands.matrix_line import LineOptions, line_folder, run_line
 from conformance.commands.matrix_table import MatrixTable, seeds_of_lines, sessions_of_lines, sessions_text
 from conformance.commands.parser import (
+    IN_ORDER,
     NAMED_TOO,
     ROUNDS_MAX,
     add_json,
+    add_lanes,
     add_require_promise,
     check_writable,
     given,
@@ -53,6 +55,7 @@ class MatrixRequest:
         runs: the matrix's directory.
         options: how they are run; a seed of None takes the one of the matrix that is there, or a new one.
         only_table: run nothing, only write the table over what is there.
+        lanes: how many clusters of a line run side by side.
     """
 
     lines: tuple[Line, ...]
@@ -62,6 +65,7 @@ class MatrixRequest:
     repeat: int = 1
     require_promise: bool = False
     only_table: bool = False
+    lanes: int = 1
 
 
 def run_matrix(console: Console, asked: MatrixRequest) -> int:
@@ -121,7 +125,7 @@ def _checked(asked: MatrixRequest) -> LineOptions:
     _check_fetch_sessions(asked)
     seed = _seed(asked)
     options = replace(asked.options, backend=_backend(asked.options))
-    return LineOptions(asked.runs, asked.choice, entries, asked.repeat, seed, options)
+    return LineOptions(asked.runs, asked.choice, entries, asked.repeat, seed, options, asked.lanes)
 
 
 def _check_fetch_sessions(asked: MatrixRequest) -> None:
@@ -191,7 +195,7 @@ EPILOG = """examples:
   kafka-conformance matrix --ladder                                   the releases that it takes by itself
   kafka-conformance matrix --runs-dir nightly                         the whole catalogue on the whole ladder
   kafka-conformance matrix --kafka 0.10.2.2,3.9.2/zookeeper,4.4.0 --repeat 2
-  kafka-conformance matrix 'HW-*' --kafka 4.4.0 --backend process
+  kafka-conformance matrix 'HW-*' --kafka 4.4.0 --backend process --lanes 2       two clusters side by side
   kafka-conformance matrix --kafka-home build --label fork --runs-dir nightly     your own Kafka, a line beside them
   kafka-conformance matrix --only-table --runs-dir nightly            the table again, over runs that are there
   kafka-conformance matrix --only-table --kafka ladder                the same; exit 4 unless the ladder is there
@@ -202,7 +206,7 @@ exit codes: 0 conforms or does not apply, 1 deviates, 2 usage, 3 inconclusive, 4
 RUNS = Path("runs/matrix")
 FOR_A_TABLE = ("--kafka", "--backend", "--runs-dir", "--require-promise")
 FOR_A_RUN = (
-    *("GLOB", "--schedule", "--profile", "--repeat", "--quiet"),
+    *("GLOB", "--schedule", "--profile", "--repeat", "--lanes", "--quiet"),
     *(option for option in RUN_OPTIONS if option not in FOR_A_TABLE),
 )
 
@@ -224,6 +228,7 @@ def add_matrix(parser: Parser) -> None:
     parser.add_argument(
         "--repeat", type=whole_number(1, ROUNDS_MAX), metavar="N", help="run N rounds of each release (default: 1)"
     )
+    add_lanes(parser)
     add_run_options(parser.add_argument)
     parser.add_argument("--runs-dir", type=Path, help=f"where it all goes (default: {RUNS})")
     add_require_promise(parser)
@@ -251,6 +256,8 @@ def _lines(text: str | None, own: OwnKafka | None, *, only_table: bool) -> tuple
 def _matrix(console: Console, parsed: argparse.Namespace) -> int:
     if parsed.globs or parsed.schedule:
         refuse(parsed, ["--profile"], NAMED_TOO)
+    if parsed.schedule:
+        refuse(parsed, ["--lanes"], IN_ORDER)
     if parsed.ladder:
         refuse(parsed, (*FOR_A_TABLE, *FOR_A_RUN), "means nothing to --ladder, which only prints the ladder.")
         return print_ladder(console)
@@ -273,5 +280,6 @@ def _matrix(console: Console, parsed: argparse.Namespace) -> int:
         repeat=parsed.repeat or 1,
         require_promise=parsed.require_promise,
         only_table=parsed.only_table,
+        lanes=parsed.lanes or 1,
     )
     return run_matrix(console, asked)

@@ -6,21 +6,31 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.commands.choosing import check_predictable
-from conformance.commands.matrix_cells import LineProgress, RequestedRuns, progress_of, put_aside, round_folder
+from conformance.commands.matrix_cells import (
+    LineProgress,
+    MatrixCell,
+    RequestedRuns,
+    progress_of,
+    put_aside,
+    round_folder,
+)
 from conformance.commands.versions import jars_text
+from conformance.lanes import Lanes, SessionOrder
+from conformance.registry import CATALOGUE
 from conformance.schedules.schedule_file import ScheduleFileError
-from conformance.session import Task, in_running_order, session_on
+from conformance.session import Task, in_pieces, in_running_order, session_on
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from conformance.catalogue.examination import Entry
     from conformance.commands.choosing import Choice
-    from conformance.commands.matrix_cells import MatrixCell
     from conformance.console import Console
     from conformance.line import Line
+    from conformance.pipeline import Finished
     from conformance.run_options import RunOptions
+    from conformance.session import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +42,7 @@ class LineOptions:
         choice: what ``entries`` were chosen by.
         rounds: how many times each entry is run.
         options: how they are run; the backend, ``docker`` or ``process``, is the same for all lines.
+        lanes: how many clusters of a line run side by side.
     """
 
     runs: Path
@@ -40,6 +51,7 @@ class LineOptions:
     rounds: int
     seed: int
     options: RunOptions
+    lanes: int = 1
 
     def folder(self, line: Line) -> Path:
         """Return where a line's runs and report are."""
@@ -83,11 +95,68 @@ def run_line(console: Console, lines: LineOptions, line: Line, problems: list[st
         put_aside(folder, progress.unfinished)
         return
     words = f"{line.words}: seed {lines.seed}."
+    if lines.lanes > 1:
+        put_aside(folder, progress.unfinished)
+        _run_in_lanes(console, lines, SessionOrder(line, lines.options, lines.seed, words), pending, failed)
+        return
     with session_on(line, lines.options, lines.seed, console.progress, words) as session:
         if session.cluster_pool.jars.files:
             console.progress(f"{line.words}: {jars_text(session.cluster_pool.jars)}")
         put_aside(folder, progress.unfinished)
         session.run_all(tasks_of(folder, pending), f"{line.words} ", failed, console.begin)
+
+
+@dataclass(frozen=True, slots=True)
+class LaneCells:
+    """Cells of one round that a lane runs; it finds their entries in the catalogue by their names."""
+
+    line: Line
+    folder: Path
+    round: int
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NotRun:
+    """Why there is no verdict of a cell."""
+
+    place: str
+    problem: str
+
+
+def _run_in_lanes(
+    console: Console,
+    lines: LineOptions,
+    order: SessionOrder,
+    cells: Sequence[MatrixCell],
+    failed: Callable[[str, str], None],
+) -> None:
+    with Lanes(lines.lanes, order, run_cells, console.progress) as lanes:
+        for one in lanes.results(_pieces(lines, order.line, cells)):
+            if isinstance(one, NotRun):
+                failed(one.place, one.problem)
+            else:
+                console.begin(one.scenario)
+
+
+def _pieces(lines: LineOptions, line: Line, cells: Sequence[MatrixCell]) -> Iterator[LaneCells]:
+    for number in sorted({cell.round for cell in cells}):
+        entries = [cell.entry for cell in cells if cell.round == number]
+        for piece in in_pieces(entries, lines.lanes):
+            yield LaneCells(line, lines.folder(line), number, tuple(entry.name for entry in piece))
+
+
+def run_cells(session: Session, cells: LaneCells) -> Iterator[Finished | NotRun]:
+    """Run cells in a lane, and tell of each what came of it."""
+    known = {entry.name: entry for entry in CATALOGUE}
+    tasks = tasks_of(cells.folder, [MatrixCell(known[name], cells.round) for name in cells.names])
+    problems: list[NotRun] = []
+
+    def failed(place: str, problem: str) -> None:
+        problems.append(NotRun(place, problem))
+
+    yield from session.run_all(tasks, f"{cells.line.words} ", failed)
+    yield from problems
 
 
 def tasks_of(folder: Path, cells: Sequence[MatrixCell]) -> list[Task]:

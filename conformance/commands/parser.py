@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 # Which options would have no effect? They are refused with the reason, never ignored in silence.
 
 
+IN_ORDER = "is about the catalogue: schedules of yours run in their order, on one cluster."
 NAMED_TOO = "chooses entries where none is named: leave one of the two out."
 """Why `--profile` is refused beside names or schedules."""
 

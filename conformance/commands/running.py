@@ -12,6 +12,7 @@ from conformance.catalogue.scenario import Scenario
 from conformance.cluster_pool import brokers_for, cluster_kind
 from conformance.commands.choosing import add_choice, check_predictable, choice_given, line_of, scenarios_of
 from conformance.commands.parser import (
+    IN_ORDER,
     NAMED_TOO,
     ROUNDS_MAX,
     add_json,
@@ -57,7 +58,6 @@ EPILOG = """examples:
 exit codes: 0 conforms or does not apply, 1 deviates, 2 usage, 3 inconclusive, 4 harness error,
 130 Ctrl-C, 143 SIGTERM; of several runs 1 before 4 before 3 before 0
 """
-IN_ORDER = "is about the catalogue: schedules of yours run in their order, on one cluster."
 
 
 def add_run(parser: Parser) -> None:

@@ -33,6 +33,7 @@ LONGER_FILES = {
     "oracle/world.py": "what is in flight and held, and every move that can come next",
     "oracle/tracing/leadership.py": "what a frame between leader and follower says of both",
     "oracle/tracing/observed.py": "every event that a wire trace can hold, one class after the other",
+    "tests/project/test_workflows.py": "every workflow and script of ours: what it names is there, and is run",
     "tests/reports/golden_writer.py": "one run directory, every file of it, from one story",
     "tests/oracle/differential/interpreter.py": "the whole second interpreter, to be read in one piece",
 }

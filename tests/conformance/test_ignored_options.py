@@ -31,6 +31,11 @@ IGNORED = (
         "run --schedule mine.yaml --lanes 2",
         "--lanes is about the catalogue: schedules of yours run in their order, on one cluster.",
     ),
+    (
+        "matrix --schedule mine.yaml --lanes 2",
+        "--lanes is about the catalogue: schedules of yours run in their order, on one cluster.",
+    ),
+    ("matrix --only-table --lanes 2", "--lanes is about what is run, and --only-table runs nothing."),
     ("run TR-01 --keep-cluster --lanes 2", "--lanes has several clusters, and --keep-cluster keeps one."),
     ("run TR-01 --backend process --jre-image j", BASE_IMAGE),
     ("matrix TR-01 --profile full", PROFILE),

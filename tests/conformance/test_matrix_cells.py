@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from conformance.catalogue.questions import QuestionAnswer, ScheduleQuestion
 from conformance.catalogue.where import Where
 from conformance.commands.matrix_cells import progress_of, put_aside, runs_of, runs_put_aside
+from conformance.commands.matrix_line import LaneCells, NotRun, run_cells
 from conformance.line import line_named
 from conformance.record.answers import write_predicted
 from conformance.record.directory import RunDirectory
@@ -20,9 +22,11 @@ from tests.conformance.run_files import change_run, write_json
 from tests.conformance.selected import select_scenarios
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
     from conformance.catalogue.examination import Entry, Examination
+    from conformance.pipeline import Finished
+    from conformance.session import Session, Task
 
 ENTRIES = select_scenarios(("HW-03", "TR-01"))
 SEED = 7
@@ -176,3 +180,19 @@ def test_what_is_put_aside_never_overwrites_what_was_put_aside_before(tmp_path: 
 def test_runs_are_listed_round_by_round(tmp_path: Path) -> None:
     paths = [write(tmp_path, "a", "TR-01", number) for number in (10, 2, 1)]
     assert runs_of(tmp_path) == paths[::-1]
+
+
+class _Broken:
+    """A session in which nothing can be run."""
+
+    def run_all(self, tasks: list[Task], _where: str, failed: Callable[[str, str], None]) -> list[Finished]:
+        for task in tasks:
+            failed("[1/1]", f"{task.name} could not be run: no space left")
+        return []
+
+
+def test_a_lane_tells_of_each_cell_that_it_could_not_run() -> None:
+    cells = LaneCells(line_named("4.4.0"), Path("matrix"), 2, ("TR-01", "TR-02"))
+    found = list(run_cells(cast("Session", _Broken()), cells))
+
+    assert found == [NotRun("[1/1]", f"{name}, round 2 could not be run: no space left") for name in ("TR-01", "TR-02")]

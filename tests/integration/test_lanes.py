@@ -87,3 +87,18 @@ def test_entries_of_the_catalogue_run_in_lanes(tmp_path: Path, capsys: pytest.Ca
 
     assert [(one["scenario"], one["conformance"]) for one in answer["runs"]] == [(name, "NOT_RUN") for name in not_run]
     assert len({one["run"] for one in answer["runs"]}) == len(not_run) == 3
+
+
+def test_cells_of_a_matrix_run_in_lanes_and_are_finished_then(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    not_run = [one.name for one in CATALOGUE if one.where.reason_not_to_run("4.4.0", MetadataMode.KRAFT)][:5]
+    asked = ["matrix", *not_run, "--kafka", "4.4.0", "--lanes", "2", "--runs-dir", str(tmp_path)]
+    asked += ["--backend", "process", "--repeat", "2"]
+    assert main(asked) == 0
+    lanes = {text.split(": [")[0].split()[-1] for text in capsys.readouterr().err.splitlines() if ": [" in text}
+    assert len(lanes) == 2, "both lanes had cells"
+    assert len(list(tmp_path.glob("*/round-*/*/verdict.json"))) == 10
+
+    assert main(asked) == 0
+    assert "10 cells, 10 finished and skipped" in capsys.readouterr().err
