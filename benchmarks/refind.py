@@ -23,8 +23,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from conformance.catalogue.track_record import TRACK_RECORD
+from conformance.hunting.aiming import telling
 from conformance.hunting.journal import RUNS, Journal
-from conformance.line import NEWEST, line_named
+from conformance.hunting.rules_at_work import told_by
+from conformance.hunting.shrinking import shrunk
+from conformance.line import NEWEST, held_against, line_named
 from conformance.record.directory import RunDirectory, as_line
 from conformance.record.run import read_run
 from conformance.record.verdict import Conformance
@@ -68,6 +71,7 @@ class Refound:
         schedules: how many were run.
         seconds: how long the hunt took, with trying again and shrinking.
         steps: of the shortest schedule; None if nothing was found.
+        shortest: of the schedule that the explorer has for the rule, shrunk in the model; None if it has none.
         found: whether it deviates by the swapped rules, and conforms by the release's own.
         explained: whether the hunt named the rule as what the brokers do.
         rule: the rule that was swapped.
@@ -85,6 +89,7 @@ class Refound:
     explained: bool
     rule: str
     lanes: int = 1
+    shortest: int | None = None
 
 
 def main() -> None:
@@ -168,7 +173,18 @@ def hunted(asked: argparse.Namespace, hidden: Hidden) -> Refound:
         explained=bool(found) and hidden.rule in found[0].explained_by,
         rule=hidden.rule,
         lanes=asked.lanes,
+        shortest=_shortest(hidden) if found else None,
     )
+
+
+def _shortest(hidden: Hidden) -> int | None:
+    """Return how many steps tell the rules from the release's own, as far as the explorer knows."""
+    rules = held_against(line_named(hidden.release), hidden.rules_of).rules
+    other = one_rule_apart(rules)[hidden.rule]
+    schedule = telling(rules, {hidden.rule: other}).get(hidden.rule)
+    if schedule is None:
+        return None
+    return len(shrunk(schedule, rules, lambda smaller: bool(told_by(smaller, rules, other))).steps)
 
 
 def _conforms(runs: Path, one: HuntedSchedule, version: str) -> bool:
@@ -186,12 +202,13 @@ def _told(arguments: list[str]) -> str:
 
 def table(found: list[Refound]) -> Iterator[str]:
     """Yield the table as Markdown."""
-    yield "| Hidden | Release | Aimed | Lanes | Found | Schedules | Minutes | Steps | Rule named |"
-    yield "|---|---|---|---|---|---|---|---|---|"
+    yield "| Hidden | Release | Aimed | Lanes | Found | Schedules | Minutes | Steps | Explorer's | Rule named |"
+    yield "|---|---|---|---|---|---|---|---|---|---|"
     for one in found:
         words = ["no", "yes"]
         minutes, steps = f"{one.seconds / 60:.1f}", one.steps or "-"
-        cells = (one.issue, one.release, words[one.aimed], one.lanes, words[one.found], one.schedules, minutes, steps)
+        what = (one.issue, one.release, words[one.aimed], one.lanes)
+        cells = (*what, words[one.found], one.schedules, minutes, steps, one.shortest or "-")
         yield f"| {' | '.join(map(str, cells))} | {words[one.explained]} |"
 
 

@@ -86,19 +86,32 @@ def aimed(rules: RuleSet, seed: str) -> tuple[Aimed, ...]:
         seed: of the hunt; it decides the order.
     """
     others = one_rule_apart(rules)
-    found: dict[str, Schedule] = {}
-    for bounds, states_max in SEARCHED:
-        missing = {name: other for name, other in others.items() if name not in found}
-        search = _RuleSearch(rules, missing, bounds, states_max)
-        for name in search.places:
-            schedule = search.schedule(name)
-            if schedule is not None:
-                found[name] = schedule
+    found = telling(rules, others)
     names = sorted(found)
     Random(f"{seed}/aims").shuffle(names)  # noqa: S311 - chance that can be repeated is what is wanted
     every = [Aimed(name, found[name], frozenset(rules_held(found[name], rules, others))) for name in names]
     first = tuple(_first(every))
     return (*first, *(one for one in every if one not in first))
+
+
+def telling(rules: RuleSet, others: Mapping[str, RuleSet]) -> dict[str, Schedule]:
+    """Return the nearest schedule that tells rules from others, by the name of each for which one is found.
+
+    Args:
+        rules: the release's.
+        others: the rule sets that differ from them in one rule, by its name.
+    """
+    found: dict[str, Schedule] = {}
+    for bounds, states_max in SEARCHED:
+        missing = {name: other for name, other in others.items() if name not in found}
+        if not missing:
+            break
+        search = _RuleSearch(rules, missing, bounds, states_max)
+        for name in search.places:
+            schedule = search.schedule(name)
+            if schedule is not None:
+                found[name] = schedule
+    return found
 
 
 def _first(every: list[Aimed]) -> Iterator[Aimed]:
