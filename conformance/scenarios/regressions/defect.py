@@ -147,6 +147,14 @@ OPEN: tuple[OpenDefect, ...] = (
         "docs/findings/removed-eligible-leader.md",
     ),
     OpenDefect(
+        None,
+        "a follower that has truncated does not learn the high watermark until it moves, and gives a consumer none of "
+        "the records below it",
+        "3.4.1, 3.9.2/kraft and 4.4.0, not 3.4.0",
+        "kafka-conformance run --schedule docs/findings/high-watermark-after-truncation.yaml",
+        "docs/findings/high-watermark-after-truncation.md",
+    ),
+    OpenDefect(
         "KAFKA-19996",
         "below min.insync.replicas a replica that lacks records enters the ISR and is thrown out again, without end",
         "3.9.2/kraft and 4.4.0, not 3.6.2/kraft",
