@@ -24,6 +24,8 @@ with warnings.catch_warnings():
         AlterPartitionReassignmentsResponse,
         DescribeTopicPartitionsRequest,
         DescribeTopicPartitionsResponse,
+        IncrementalAlterConfigsRequest,
+        IncrementalAlterConfigsResponse,
     )
     from kafka.protocol.consumer import FetchRequest, FetchResponse, ListOffsetsRequest, ListOffsetsResponse
     from kafka.protocol.metadata import (
@@ -45,6 +47,8 @@ __all__ = [
     "DescribeTopicPartitionsResponse",
     "FetchRequest",
     "FetchResponse",
+    "IncrementalAlterConfigsRequest",
+    "IncrementalAlterConfigsResponse",
     "ListOffsetsRequest",
     "ListOffsetsResponse",
     "MemoryRecords",

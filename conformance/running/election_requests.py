@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import ElectionType, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
+from confluent_kafka.admin import AdminClient
 from kazoo.exceptions import KazooException
 from kazoo.handlers.threading import KazooTimeoutError
 
@@ -21,6 +21,9 @@ from conformance.probes.connection import (
     AlterPartitionReassignmentsRequest,
     AlterPartitionReassignmentsResponse,
     BrokerConnection,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+    ProbeError,
 )
 from fault_injection.cluster.readiness import zookeeper
 from oracle.error_codes import error_name
@@ -142,6 +145,8 @@ def _ask_broker_to_reassign(address: str, topic: str, replicas: tuple[BrokerId, 
 
 
 NOTICE_PATH = "/config/changes/config_change_"
+TOPIC, SET = 2, 0
+"""The kind of a resource and the operation on a setting, as IncrementalAlterConfigs has them."""
 
 
 def request_settings(cluster: Cluster, asked: int, topic: str, configs: dict[str, str]) -> None:
@@ -171,10 +176,18 @@ def _write_nodes(zookeeper: str, topic: str, configs: dict[str, str]) -> None:
 
 
 def _ask_broker_for_settings(address: str, topic: str, configs: dict[str, str]) -> None:
-    entries = [ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET) for name, value in configs.items()]
-    resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=entries)
-    admin = AdminClient(quiet_configuration(address))
+    """Ask this broker and no other: a client takes the one that metadata calls the controller, which may be paused."""
+    resource = IncrementalAlterConfigsRequest.AlterConfigsResource
+    entries = [
+        resource.AlterableConfig(name=name, config_operation=SET, value=value) for name, value in configs.items()
+    ]
+    altered = resource(resource_type=TOPIC, resource_name=topic, configs=entries)
+    request = IncrementalAlterConfigsRequest(resources=[altered], validate_only=False)
     try:
-        admin.incremental_alter_configs([resource])[resource].result(DEADLINE_S)
-    except (KafkaException, TimeoutError) as failed:
-        raise HarnessError(f"the settings could not be changed: {failed}") from failed
+        with BrokerConnection(address, DEADLINE_S) as connection:
+            answer = connection.ask(request, IncrementalAlterConfigsResponse, VERSION)
+    except ProbeError as unanswered:
+        raise HarnessError(f"the settings could not be changed: {unanswered}") from unanswered
+    refused = next((one for one in answer.responses if one.error_code), None)
+    if refused is not None:
+        raise HarnessError(f"the settings were refused: {error_name(refused.error_code)}: {refused.error_message}")
