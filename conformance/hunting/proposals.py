@@ -235,8 +235,9 @@ def kill(at: ProposalMoment) -> tuple[Step, ...]:
 
 
 def stop(at: ProposalMoment) -> tuple[Step, ...]:
-    """Stop a broker gracefully."""
-    return at.about_one(Stop, at.assigned)
+    """Stop a broker gracefully; under ``lag`` one that is in no ISR could not register again for its session's time."""
+    is_lag, isr = at.world.timing is Timing.LAG, at.state.controller.isr
+    return at.about_one(Stop, [broker for broker in at.assigned if broker in isr or not is_lag])
 
 
 def kill_together(at: ProposalMoment) -> tuple[Step, ...]:
