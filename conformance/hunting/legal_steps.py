@@ -18,6 +18,7 @@ from oracle.predicting.outcome import can_be_read
 from oracle.rules import message_format
 from oracle.steps.brokers import Rejoin, Resume, Start
 from oracle.steps.frames import Heal, Hold, ReleaseHold
+from oracle.steps.questions import EndOffsetOfEpoch
 from oracle.steps.step import ScheduleError, SoFar
 from oracle.steps.topic import Reassign
 from oracle.steps.waits import AwaitLag, Checkpoint
@@ -127,6 +128,8 @@ class LegalSteps:
             raise DroppedError("too many outcomes are open")
         if ways.assumed:
             raise DroppedError("it assumes one of several outcomes that are open")
+        if isinstance(step, EndOffsetOfEpoch) and any(_unseen(way, step.leadership) for way in before.ways.ways):
+            raise DroppedError("it asks about a leadership that may not have been seen at rest")
         self.standing = Standing(ways, so_far, (*before.taken, (before.ways, step)))
         now = self.silent()
         if not isinstance(step, AwaitLag) and set(now) - set(silent) and self.world.state.serving_leader():
@@ -169,6 +172,12 @@ class LegalSteps:
         yield from map(Rejoin, sorted(world.obstacles.isolated))
         yield from (Heal(to, leader) for to, leader in sorted(world.obstacles.cuts, key=str) if leader is not None)
         yield from (Start(replica.broker) for replica in world.state.replicas if not replica.alive)
+
+
+def _unseen(way: Branch, leadership: int) -> bool:
+    """Return whether a leadership, or one before it, was over before the partition came to rest: nobody counts it."""
+    seen = {0, *(moment.leadership for moment in way.moments if moment.leader is not None)}
+    return not seen.issuperset(range(leadership + 1))
 
 
 def has_news(steps: Sequence[Step]) -> bool:

@@ -6,6 +6,7 @@ import os
 import statistics
 import subprocess
 import sys
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -15,13 +16,18 @@ import pytest
 from conformance.cluster_pool import cluster_kind
 from conformance.hunting import growing
 from conformance.hunting.growing import BLOCK, PROCESS_FAULTS, Grown, GrowthCount, NothingGrownError, grow, points_of
+from conformance.hunting.legal_steps import LegalSteps
 from conformance.hunting.proposals import WEIGHTS, produce
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
 from oracle.schedule_format import decode, encode
+from oracle.steps.brokers import Kill, KillTogether, Start
 from oracle.steps.frames import Hold, ReleaseHold
+from oracle.steps.questions import EndOffsetOfEpoch
 from oracle.steps.step import STEP_CLASSES, ScheduleError
-from oracle.vocabulary import MetadataMode, PointName, Timing
+from oracle.steps.topic import Alter
+from oracle.vocabulary import BrokerId, Leadership, MetadataMode, PointName, Timing
+from tests.conformance.hunting.rule_sets import NEWEST, ONE, TWO, schedule
 
 if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
@@ -173,3 +179,19 @@ def test_only_points_of_the_release_are_held(line: str, has: PointName, lacks: P
     points = points_of(rules_of(line))
     assert has in points
     assert lacks not in points
+
+
+def test_nobody_asks_about_a_leadership_that_was_over_before_the_partition_came_to_rest() -> None:
+    frame = schedule(minimum=2, replicas=(ONE, TWO, BrokerId(3)))
+    taken = LegalSteps(NEWEST, replace(frame, steps=()), frame.replicas)
+    fallen = (Alter(min_insync_replicas=1), Alter(min_insync_replicas=2), Kill(TWO))
+    assert [taken.take(step) for step in fallen] == [None] * 3
+    asked = EndOffsetOfEpoch(Leadership(0), ONE)
+    assert taken.take(asked) is None
+
+    both = (KillTogether((ONE, BrokerId(3))), Start(BrokerId(3)), Start(ONE))
+    assert [taken.take(step) for step in both] == [None] * 3
+    assert taken.take(EndOffsetOfEpoch(Leadership(2), BrokerId(3))) == (
+        "it asks about a leadership that may not have been seen at rest"
+    )
+    assert taken.take(EndOffsetOfEpoch(Leadership(0), BrokerId(3))) is None
