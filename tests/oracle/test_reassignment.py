@@ -7,6 +7,7 @@ import pytest
 from oracle.predict import predict
 from oracle.predicting.wording import ChangeKind
 from oracle.rules.by_version import rules_for
+from oracle.steps.brokers import Kill, Start
 from oracle.steps.topic import Reassign
 from oracle.steps.waits import Checkpoint
 from oracle.vocabulary import Fate, MetadataMode
@@ -50,3 +51,19 @@ def test_the_deletion_is_told_once_with_its_rule(version: str, metadata: Metadat
 
 def test_the_schedule_names_the_brokers_it_moves_to() -> None:
     assert MOVED.brokers == (TWO, ONE, THREE)
+
+
+@pytest.mark.parametrize(
+    ("rules", "eligible", "leader"),
+    [("4.4.0", (2,), None), ("4.4.0~removed-replica-stays-eligible", (), ONE)],
+)
+def test_a_removed_replica_stays_eligible_and_keeps_the_only_one_from_leading(
+    rules: str, eligible: tuple[int, ...], leader: int | None
+) -> None:
+    steps = (produce("m0"), Reassign((ONE,)), Checkpoint("moved"), Kill(ONE), Start(ONE), Checkpoint("back"))
+    crashed = (Kill(TWO), Start(TWO), Checkpoint("end"))
+    asked = schedule(*steps, *crashed, min_isr=2)
+    moved, back, end = predict(asked, rules_for(rules, MetadataMode.KRAFT)).checkpoints
+
+    assert moved.elr == eligible
+    assert (back.leader, end.leader) == (leader, ONE)
