@@ -95,6 +95,12 @@ def select(globs: Sequence[str] = (), profile: str = "quick") -> tuple[Entry, ..
     return tuple(entry for entry in CATALOGUE if any(_matches(entry, glob) for glob in globs))
 
 
+def entries_named(names: Sequence[str]) -> list[Entry]:
+    """Return the entries of the catalogue that have these names, in this order: what a lane is told of them."""
+    known = {entry.name: entry for entry in CATALOGUE}
+    return [known[name] for name in names]
+
+
 def _instead(glob: str) -> str:
     """Return which names come close, and where all of them are; a number may lack its zero, as in EL-3.
 

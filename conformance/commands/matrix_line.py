@@ -16,7 +16,7 @@ from conformance.commands.matrix_cells import (
 )
 from conformance.commands.versions import jars_text
 from conformance.lanes import Lanes, SessionOrder
-from conformance.registry import CATALOGUE
+from conformance.registry import entries_named
 from conformance.schedules.schedule_file import ScheduleFileError
 from conformance.session import Task, in_pieces, in_running_order, session_on
 
@@ -148,8 +148,7 @@ def _pieces(lines: LineOptions, line: Line, cells: Sequence[MatrixCell]) -> Iter
 
 def run_cells(session: Session, cells: LaneCells) -> Iterator[Finished | NotRun]:
     """Run cells in a lane, and tell of each what came of it."""
-    known = {entry.name: entry for entry in CATALOGUE}
-    tasks = tasks_of(cells.folder, [MatrixCell(known[name], cells.round) for name in cells.names])
+    tasks = tasks_of(cells.folder, [MatrixCell(entry, cells.round) for entry in entries_named(cells.names)])
     problems: list[NotRun] = []
 
     def failed(place: str, problem: str) -> None:

@@ -27,7 +27,7 @@ from conformance.commands.parser import (
 from conformance.judgement.verdicts import exit_code
 from conformance.lanes import Lanes, SessionOrder
 from conformance.record.run import read_run
-from conformance.registry import CATALOGUE
+from conformance.registry import entries_named
 from conformance.run_options import RunOptions, add_run_options, check_options, run_options
 from conformance.session import Task, in_pieces, in_running_order, seed_of, session_on
 from fault_injection.releases import UsageError, is_pinned
@@ -184,8 +184,7 @@ class NamedEntries:
 
 def run_named(session: Session, piece: NamedEntries) -> Iterator[Finished]:
     """Run entries of the catalogue in a lane."""
-    known = {entry.name: entry for entry in CATALOGUE}
-    yield from session.run_all([Task(known[name], piece.runs, name) for name in piece.names])
+    yield from session.run_all([Task(entry, piece.runs, entry.name) for entry in entries_named(piece.names)])
 
 
 def brokers_of_all(choice: Choice, scenarios: Sequence[Entry]) -> frozenset[int]:

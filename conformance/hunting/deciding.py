@@ -107,10 +107,7 @@ class DecisionSearch:
 
 
 def decisions_of(
-    schedule: Schedule,
-    rules: RuleSet,
-    others: Mapping[str, RuleSet],
-    known: Collection[RuleDecision] = frozenset(),
+    schedule: Schedule, rules: RuleSet, others: Mapping[str, RuleSet]
 ) -> Iterator[frozenset[RuleDecision]]:
     """Yield what the rules decide of each step of a schedule.
 
@@ -118,7 +115,6 @@ def decisions_of(
         schedule: one that the rules can predict.
         rules: the release's.
         others: the rule sets that differ from them in one rule, by its name.
-        known: decisions that are not asked for.
 
     Raises:
         ScheduleError: the rules refuse a step.
@@ -127,7 +123,7 @@ def decisions_of(
     adapted = message_format.adapted(rules, schedule.settings)
     ways = Ways((Branch(initial_world(schedule, adapted, schedule.brokers)),))
     for index, step in enumerate(schedule.steps):
-        yield search.decisions(ways, index, step, known)
+        yield search.decisions(ways, index, step)
         ways = ways.after(index, step)
 
 

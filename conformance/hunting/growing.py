@@ -166,7 +166,8 @@ class _Growing:
         self._brokers = tuple(map(BrokerId, BROKERS[: len(self._frame.replicas) + self._draw.choice((0, 0, 1))]))
         self._points = points_of(rules)
         self._taken = LegalSteps(rules, self._frame, self._brokers)
-        self._deciding = DecisionSearch(rules, one_rule_apart(rules), self._frame.settings)
+        if met is not None:
+            self._deciding = DecisionSearch(rules, one_rule_apart(rules), self._frame.settings)
 
     def _framed(self, rules: RuleSet, seed: str, number: int) -> Schedule:
         """Draw settings and replicas; the kind of cluster is that of the block."""

@@ -128,7 +128,7 @@ class LegalSteps:
             raise DroppedError("too many outcomes are open")
         if ways.assumed:
             raise DroppedError("it assumes one of several outcomes that are open")
-        if isinstance(step, EndOffsetOfEpoch) and any(_unseen(way, step.leadership) for way in before.ways.ways):
+        if isinstance(step, EndOffsetOfEpoch) and any(_unseen(way, step) for way in before.ways.ways):
             raise DroppedError("it asks about a leadership that may not have been seen at rest")
         self.standing = Standing(ways, so_far, (*before.taken, (before.ways, step)))
         now = self.silent()
@@ -174,10 +174,10 @@ class LegalSteps:
         yield from (Start(replica.broker) for replica in world.state.replicas if not replica.alive)
 
 
-def _unseen(way: Branch, leadership: int) -> bool:
-    """Return whether a leadership, or one before it, was over before the partition came to rest: nobody counts it."""
+def _unseen(way: Branch, asked: EndOffsetOfEpoch) -> bool:
+    """Return whether a leadership that is named, or one before it, was over before rest: nobody counts it."""
     seen = {0, *(moment.leadership for moment in way.moments if moment.leader is not None)}
-    return not seen.issuperset(range(leadership + 1))
+    return not seen.issuperset(range(max(asked.leadership, asked.current or 0) + 1))
 
 
 def has_news(steps: Sequence[Step]) -> bool:

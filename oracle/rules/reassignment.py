@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from oracle.rules.election import bumped, first_live, re_elected, shrunk, with_leader
-from oracle.rules.eligible_leaders import with_isr, with_isr_of_replicas
+from oracle.rules.eligible_leaders import with_isr_of_replicas
 from oracle.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -171,20 +171,27 @@ def without_the_removed(
     view: ControllerView, partition: ElectedPartition, removed: tuple[BrokerId, ...], rules: ElectionRules
 ) -> tuple[ControllerView, ...]:
     """End a reassignment in one record: who is removed is not eligible."""
-    (after,) = completed_at_once(view, partition, removed, rules)
-    isr = tuple(broker for broker in view.isr if broker not in removed)
-    eligible = with_isr(view, partition, isr).elr.difference(removed)
-    return (replace(after, elr=eligible - set(after.isr)),)
+    after = _completed_among(len(partition.assignment), view, partition, removed, rules)
+    return (replace(after, elr=after.elr.difference(removed)),)
 
 
 def with_the_removed(
     view: ControllerView, partition: ElectedPartition, removed: tuple[BrokerId, ...], rules: ElectionRules
 ) -> tuple[ControllerView, ...]:
     """End a reassignment in one record: who is removed stays eligible, and counts for the minimum."""
+    return (_completed_among(len(partition.assignment) + len(removed), view, partition, removed, rules),)
+
+
+def _completed_among(
+    replicas: int,
+    view: ControllerView,
+    partition: ElectedPartition,
+    removed: tuple[BrokerId, ...],
+    rules: ElectionRules,
+) -> ControllerView:
+    """End a reassignment in one record, with who is eligible in a partition of so many replicas."""
     (after,) = completed_at_once(view, partition, removed, rules)
-    isr = tuple(broker for broker in view.isr if broker not in removed)
-    replicas = len(partition.assignment) + len(removed)
-    return (replace(after, elr=with_isr_of_replicas(view, partition, isr, replicas).elr),)
+    return replace(after, elr=with_isr_of_replicas(view, partition, after.isr, replicas).elr)
 
 
 def forgetting_the_removed(rules: RuleSet) -> RuleSet:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.hunting.blocks import DrawnDecisions, HuntRequest
-from conformance.hunting.deciding import NOTHING_HELD, RuleDecision, decisions_of
+from conformance.hunting.deciding import NOTHING_HELD, DecisionSearch, RuleDecision, decisions_of
 from conformance.hunting.growing import BLOCK, Grown, grow
 from conformance.hunting.journal import HuntedSchedule
+from conformance.hunting.legal_steps import LegalSteps
 from conformance.record.verdict import Conformance
 from oracle.steps.brokers import Kill, Pause, Resume, Start
 from oracle.steps.frames import AwaitHold, Hold
@@ -60,9 +61,14 @@ def test_the_point_is_that_of_a_frame_that_is_held() -> None:
 
 def test_what_is_known_is_not_asked_for() -> None:
     known = frozenset().union(*decided(LONG))
+    taken = LegalSteps(NEWEST, replace(LONG, steps=()), LONG.replicas)
+    assert taken.take(*LONG.steps) is None
+    search = DecisionSearch(NEWEST, OTHERS, LONG.settings)
+    steps = [(index, *standing) for index, standing in enumerate(taken.standing.taken)]
 
     assert known
-    assert not frozenset().union(*decisions_of(LONG, NEWEST, OTHERS, known))
+    assert frozenset().union(*(search.decisions(ways, index, step) for index, ways, step in steps)) == known
+    assert not frozenset().union(*(search.decisions(ways, index, step, known) for index, ways, step in steps))
 
 
 def test_a_decision_survives_being_written_down() -> None:
