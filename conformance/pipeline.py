@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.examination import Examination
+from conformance.catalogue.examination import Examination, without_sessions
 from conformance.catalogue.questions import measure
 from conformance.clients.topics import TopicError, create_topic
 from conformance.interruption import HarnessError, NodeLostError, RunInterruption
@@ -103,6 +103,7 @@ class Pipeline:
     def take(self, entry: Entry) -> Taken:
         """Predict one catalogue entry, run it, and read its topic."""
         started = time.monotonic()
+        entry = entry if self.cluster_pool.fetch_sessions else without_sessions(entry)
         run = self.begin(entry)
         with judged_if_interrupted([run]):
             finished = None

@@ -107,6 +107,8 @@ class ReplicaState:
         stuck: as follower, whether its fetcher has stopped; if its broker is down, whether the process hangs
             (``WhenAhead``).
         fetch: as follower, its request under way.
+        untaken: as follower, an answer of numbers alone that its fetch session counts as told although it took none
+            of them: an equal one is left out. None if it has those numbers.
         undelivered: decisions of the controller on their way to it, oldest first.
         shut_down_cleanly: whether its last stop was graceful (what ELR asks at registration).
         history_appended: every label this replica ever appended.
@@ -132,6 +134,7 @@ class ReplicaState:
     truncated_to: Offset | None = None
     stuck: bool = False
     fetch: FetchInFlight | None = None
+    untaken: FetchAnswer | None = None
     undelivered: tuple[ControllerDecision, ...] = ()
     shut_down_cleanly: bool = True
     history_appended: frozenset[Label] = frozenset()

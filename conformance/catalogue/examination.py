@@ -6,7 +6,7 @@ brokers: a puppet that speaks to one, a count of connections, a request that mus
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, TypeAlias
@@ -117,3 +117,10 @@ BASIS_WORDS = {
 def basis_of(entry: Entry) -> Basis:
     """Return where an entry's predictions come from: every schedule's from the model."""
     return entry.basis if isinstance(entry, Examination) else Basis.PREDICTED
+
+
+def without_sessions(entry: Entry) -> Entry:
+    """Return an entry with followers that list every partition in every fetch, which an examination sets itself."""
+    if isinstance(entry, Examination):
+        return entry
+    return replace(entry, schedule=replace(entry.schedule, fetch_sessions=False))

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from conformance.catalogue.examination import without_sessions
 from conformance.catalogue.scenario import Scenario
 from conformance.record.answers import read_predicted
 from conformance.record.directory import RunDirectory, RunDirectoryError
@@ -239,6 +240,7 @@ class Today:
         about = read_run(run)
         if about.build != self._build or self._is_of_other_files(about.digests):
             return "is of another build of your own Kafka"
+        entry = without_sessions(entry) if about.no_fetch_sessions else entry
         if _done(run, entry) != _to_do(entry):
             return "is of another schedule"
         predicted = self._of(entry)

@@ -31,8 +31,8 @@ from oracle.events import DecisionReceived, FetchCompleted, JoinCommitted, JoinR
 from oracle.properties import verdict_of
 from oracle.replication import joining
 from oracle.replication.electing import awaiting, checkpoint_high_watermarks
-from oracle.replication.following import TAIL_LOST
-from oracle.state import ControllerView, FetchStage, PartitionState, ReplicaState
+from oracle.replication.following import TAIL_LOST, is_left_out
+from oracle.state import ControllerView, FetchAnswer, FetchStage, PartitionState, ReplicaState
 from oracle.transitions import Refusal, step
 from oracle.vocabulary import HighWatermarkCheckpoint, ReplicaRole
 
@@ -100,7 +100,9 @@ def _has_news(state: PartitionState, replica: ReplicaState, fetch: FetchInFlight
         return True
     if leader.log.log_end_offset > fetch.offset:
         return True
-    return leader.high_watermark != replica.high_watermark or replica.broker not in leader.maximal_isr()
+    is_told = is_left_out(replica, FetchAnswer((), leader.high_watermark, log_start_offset=leader.log_start_offset))
+    is_told |= leader.high_watermark == replica.high_watermark
+    return not is_told or replica.broker not in leader.maximal_isr()
 
 
 def _is_idle(state: PartitionState, replica: ReplicaState) -> bool:
@@ -160,7 +162,8 @@ def _produce(produce: ProduceState) -> Hashable:
 def _replica(replica: ReplicaState) -> Hashable:
     """Return what a replica knows, what its link carries, and the appends that its log no longer shows."""
     forgotten = replica.history_appended.difference(entry.label for entry in replica.log.entries)
-    return (_of_replica(replica), forgotten)
+    known = (_of_replica(replica), forgotten)
+    return known if replica.untaken is None else (*known, replica.untaken)  # seldom there, and then part of the id
 
 
 def _reader(of: type, without: set[str]) -> Callable[[Any], Hashable]:
@@ -169,6 +172,6 @@ def _reader(of: type, without: set[str]) -> Callable[[Any], Hashable]:
     return attrgetter(*names)
 
 
-_of_replica = _reader(ReplicaState, {"history_appended"})
+_of_replica = _reader(ReplicaState, {"history_appended", "untaken"})
 _of_controller = _reader(ControllerView, {"leaderships"})
 _of_rest = _reader(PartitionState, {"replicas", "controller", "produces", *HISTORY})

@@ -40,6 +40,7 @@ def become_follower(
         isr_answer=None,
         remotes=(),
         fetch=replica.fetch if is_same_leader else None,
+        untaken=replica.untaken if replica.leader == leader else None,
         truncating=rules.truncation.looks_up(replica.log),
         truncated_to=None,
         stuck=False,
@@ -77,13 +78,13 @@ def send_request(state: PartitionState, replica: ReplicaState, leader: BrokerId)
 def receive(state: PartitionState, replica: ReplicaState, fetch: FetchInFlight, rules: RuleSet) -> PartitionState:
     """Handle the leader's answer: drop it, cut, or append and take the high watermark (HW-06)."""
     is_dropped = _is_stale(replica, fetch, rules)
-    replica = replace(replica, fetch=None)
+    replica, answer = replace(replica, fetch=None), fetch.answer
+    assert answer is not None
     if is_dropped:
-        return state.with_replica(replica)
-    if isinstance(fetch.answer, EpochEnd):
-        return _cut(state, replica, fetch.answer, rules)
-    assert fetch.answer is not None
-    return _receive_fetch(state, replica, fetch.answer, rules)
+        return state.with_replica(replica if isinstance(answer, EpochEnd) else _with_untaken(replica, answer, rules))
+    if isinstance(answer, EpochEnd):
+        return _cut(state, replica, answer, rules)
+    return _receive_fetch(state, replica, answer, rules)
 
 
 def _is_stale(replica: ReplicaState, fetch: FetchInFlight, rules: RuleSet) -> bool:
@@ -96,25 +97,45 @@ def _is_stale(replica: ReplicaState, fetch: FetchInFlight, rules: RuleSet) -> bo
 
 def _receive_fetch(state: PartitionState, replica: ReplicaState, answer: FetchAnswer, rules: RuleSet) -> PartitionState:
     if answer.out_of_range:
-        return _out_of_range(state, replica, rules)
+        return _out_of_range(state, replace(replica, untaken=None), rules)
+    if is_left_out(replica, answer):
+        return state.with_replica(replica)
     log, start = replica.log.append(answer.entries), max(replica.log_start_offset, answer.log_start_offset)
     appended = replace(
         replica,
         log=log if start == replica.log_start_offset else log.starting_at(start),
         high_watermark=min(log.log_end_offset, answer.high_watermark),
         log_start_offset=start,
+        untaken=None,
         history_appended=replica.history_appended | {entry.label for entry in answer.entries},
     )
     if answer.diverging is None:
         return state.with_replica(appended)
-    return _cut(state, appended if rules.takes_high_watermark_before_cut else replica, answer.diverging, rules)
+    if rules.takes_high_watermark_before_cut:
+        return _cut(state, appended, answer.diverging, rules)
+    after = _cut(state, replica, answer.diverging, rules)
+    return after.with_replica(_with_untaken(after.replica(replica.broker), answer, rules))
+
+
+def _with_untaken(replica: ReplicaState, answer: FetchAnswer, rules: RuleSet) -> ReplicaState:
+    """Return a follower that took nothing of an answer: its fetch session counts the numbers in it as told."""
+    told = FetchAnswer((), answer.high_watermark, log_start_offset=answer.log_start_offset)
+    has_them = (replica.high_watermark, replica.log_start_offset) == (told.high_watermark, told.log_start_offset)
+    is_noted = rules.tells_once and not answer.out_of_range and not has_them
+    return replace(replica, untaken=told if is_noted else None)
+
+
+def is_left_out(replica: ReplicaState, answer: FetchAnswer) -> bool:
+    """Return whether a follower's session leaves the partition out of an answer: all in it counts as told."""
+    return answer == replica.untaken
 
 
 def _cut(state: PartitionState, replica: ReplicaState, answer: EpochEnd, rules: RuleSet) -> PartitionState:
     known_good = replica.high_watermark if replica.truncated_to is None else replica.truncated_to
     cut = rules.truncation.cut(replica.log, known_good, answer)
     asks_again = rules.truncation.asks_leader and not cut.is_final
-    replica = replace(replica, truncating=asks_again, truncated_to=cut.offset if asks_again else None)
+    untaken = None if asks_again else replica.untaken  # a fetch without the partition goes out: the session forgets it
+    replica = replace(replica, truncating=asks_again, truncated_to=cut.offset if asks_again else None, untaken=untaken)
     if rules.keeps_epoch_without_cut and cut.offset >= replica.log.log_end_offset:
         return state.with_replica(replica)
     return truncate(state, replica, cut.offset, rules.truncation.rule.name)
@@ -147,8 +168,8 @@ def begin_at(replica: ReplicaState, leader: ReplicaState, rules: RuleSet) -> Rep
 
 
 def lose_request(state: PartitionState, replica: ReplicaState) -> PartitionState:
-    """Forget the request under way: its connection is gone."""
-    return state.with_replica(replace(replica, fetch=None))
+    """Forget the request under way, and the fetch session: their connection is gone."""
+    return state.with_replica(replace(replica, fetch=None, untaken=None))
 
 
 # What can a disk forget while its broker is down? The log's tail, and the high watermark's checkpoint.

@@ -144,7 +144,8 @@ def _turned_away(state: PartitionState, follower: ReplicaState, fetch: FetchInFl
     has_moved_on = fetch.leader_epoch != follower.leader_epoch
     is_stale = fetch.kind is FetchKind.EPOCH_LOOKUP and has_moved_on
     stops = is_stale and not rules.drops_stale_lookups and state.presumed_leader(fetch.leader) is not None
-    return state.with_replica(replace(follower, fetch=None, stuck=follower.stuck or stops))
+    untaken = None if fetch.kind is FetchKind.FETCH else follower.untaken  # what an error stands for is told anew
+    return state.with_replica(replace(follower, fetch=None, stuck=follower.stuck or stops, untaken=untaken))
 
 
 def _receive_fetch(
@@ -155,7 +156,8 @@ def _receive_fetch(
     if diverging is not None:
         if rules.counts_diverging_fetch:
             state = _recorded(state, leader, fetch, follower, rules)
-        return _answered(state, follower, fetch, FetchAnswer((), before, diverging))
+        answer = FetchAnswer((), before, diverging, leader.log_start_offset)
+        return _answered(state, follower, fetch, answer)
     if not leader.log_start_offset <= fetch.offset <= leader.log.log_end_offset:
         return _answered(state, follower, fetch, FetchAnswer((), before, out_of_range=True))
     state = _recorded(state, leader, fetch, follower, rules)
@@ -179,7 +181,8 @@ def receive_late(state: PartitionState, event: LateFetchReceived, rules: RuleSet
         return state
     before = state.replica(event.follower)
     received = receive(state, before, event.fetch, rules)
-    after = replace(received.replica(event.follower), fetch=before.fetch, stuck=before.stuck)
+    after = received.replica(event.follower)
+    after = replace(after, fetch=before.fetch, stuck=before.stuck, untaken=before.untaken)
     received = received.with_replica(after)
     return _of_earlier_start(received, event) if event.is_of_earlier_start else received
 
@@ -195,7 +198,7 @@ def complete(state: PartitionState, follower: ReplicaState, fetch: FetchInFlight
     """Read a parked fetch again and answer it with what the leader has now (HW-11)."""
     leader = _serving(state, fetch, rules)
     if leader is None:
-        return state.with_replica(replace(follower, fetch=None))
+        return _turned_away(state, follower, fetch, rules)
     entries, start = leader.log.entries[fetch.offset :], leader.log_start_offset
     answer = FetchAnswer(entries, leader.high_watermark, log_start_offset=start)
     return _answered(state, follower, fetch, answer)

@@ -106,6 +106,7 @@ BASE = RuleSet(
     trusts_last_fetch_on_re_election=False,
     counts_diverging_fetch=False,
     takes_high_watermark_before_cut=False,
+    tells_once=False,
     counts_fetch_of_earlier_start=True,
     drops_stale_lookups=False,
     drops_stale_fetches=False,
@@ -196,6 +197,7 @@ TABLE: tuple[RuleRow, ...] = (
     RuleRow(
         diverging_log.HIGH_WATERMARK_BEFORE_CUT, between("2.8.0", "3.4.1"), having(takes_high_watermark_before_cut=True)
     ),
+    RuleRow(high_watermark.TOLD_ONCE, since("1.1.0"), having(tells_once=True)),
     RuleRow(
         high_watermark.ANSWERED_AFTER_UPDATE,
         between("1.0.0", "2.0.0", "1.0.2", "1.1.1"),

@@ -227,7 +227,7 @@ def _awaits(replica: Possibility, exchange: Exchange) -> bool:
 def _fetched(replica: Possibility, answer: FetchAnswered, rules: RuleSet) -> tuple[Possibility, ...]:
     if answer.error == ErrorCode.OFFSET_OUT_OF_RANGE:
         return (replace(replica, is_out_of_range=True),)
-    if answer.error != NO_ERROR:
+    if answer.error != NO_ERROR or not answer.is_listed:
         return (replica,)
     if answer.diverging_epoch is None:
         return tuple(_appended(replica, answer))

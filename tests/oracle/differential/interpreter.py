@@ -44,6 +44,7 @@ def new_cluster(schedule: Schedule, facts: dict[str, Any]) -> Cluster:
     """Return the partition after its creation, at rest."""
     first = schedule.replicas[0]
     facts = facts if stamps_epochs(schedule.settings.message_format_version) else in_old_format(facts)
+    facts = facts if schedule.fetch_sessions else {**facts, "tells_once": False}
     view = {"up": set(schedule.replicas), "leader": first, "epoch": 0, "isr": list(schedule.replicas), "elr": set()}
     view.update(index=[], last_known=None, elections=[0])
     cluster = {
@@ -92,7 +93,7 @@ def _no_role() -> dict[str, Any]:
         "adding": set(),
         "known": {},
     }
-    return {**role, "request": None, "truncating": False, "fallback": 0, "stopped": False}
+    return {**role, "request": None, "told": None, "truncating": False, "fallback": 0, "stopped": False}
 
 
 def _tell_brokers(cluster: Cluster, before: dict[str, Any] | None) -> None:
@@ -178,9 +179,9 @@ def _deliver_late(cluster: Cluster, name: str) -> None:
         return
     if leader["role"] != "leader" or late["sender"] not in cluster["assigned"]:
         return
-    before = sender["request"], sender["stopped"]
+    before = sender["request"], sender["stopped"], sender["told"]
     handle_request(cluster, sender, late["request"])
-    sender["request"], sender["stopped"] = before
+    sender["request"], sender["stopped"], sender["told"] = before
     if late["is_old"]:
         leader["known"][late["sender"]]["this_incarnation"] = False
 
@@ -210,6 +211,7 @@ def _end_broker(cluster: Cluster, number: int, *, graceful: bool) -> None:
     for other in cluster["brokers"].values():
         if other["request"] and other["request"]["to"] == number:
             other["request"] = None
+        other["told"] = other["told"] if other["leader"] != number else None
         if number in other["known"]:
             other["known"][number]["this_incarnation"] = False
     for record in cluster["produced"].values():
@@ -233,7 +235,7 @@ def _leave_alone(cluster: Cluster, step: Pause | Resume | Isolate | Rejoin) -> N
         return
     cluster["paused" if isinstance(step, Pause) else "isolated"].add(number)
     if isinstance(step, Isolate):
-        cluster["brokers"][number]["request"] = None
+        cluster["brokers"][number].update(request=None, told=None)
         cluster["late"] = [one for one in cluster["late"] if number not in (one["sender"], one["request"]["to"])]
     _decide(cluster, partial(broker_gone, cluster, number))
 

@@ -25,6 +25,7 @@ def become_follower(cluster: Cluster, broker: Broker, leader: int, epoch: int) -
         return
     if broker["request"] and broker["request"]["to"] != leader:
         broker["request"] = None
+    broker["told"] = broker["told"] if is_same else None
     step_down(cluster, broker)
     broker.update(role="follower", leader=leader, epoch=epoch, isr=set(), adding=set(), known={}, stopped=False)
     broker["fallback"] = broker["high_watermark"]
@@ -67,7 +68,7 @@ def take_answer(cluster: Cluster, broker: Broker) -> None:
             _cut(broker, request["answer"]["epoch_end"], facts)
         return
     is_ready = not broker["truncating"] and request["offset"] == end_of(broker)
-    if not is_ready or (is_old and facts["drops_old_fetch"]):
+    if not is_ready or (is_old and facts["drops_old_fetch"]) or request["answer"].get("left_out"):
         return
     if request["answer"].get("out_of_range"):
         _out_of_range(cluster, broker)
@@ -90,6 +91,7 @@ def _cut(broker: Broker, answer: tuple[int | None, int | None], facts: dict[str,
     truncate(broker, offset, facts)
     broker["fallback"] = offset
     broker["truncating"] = facts["asks"] and not is_done
+    broker["told"] = None if broker["truncating"] else broker["told"]  # a fetch goes out that forgets the partition
 
 
 def _out_of_range(cluster: Cluster, broker: Broker) -> None:

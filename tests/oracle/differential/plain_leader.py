@@ -89,7 +89,7 @@ def become_leader(cluster: Cluster, broker: Broker, view: dict[str, Any]) -> Non
     if broker["epoch"] != view["epoch"]:
         was_leader = broker["role"] == "leader"
         broker.update(role="leader", leader=broker["id"], epoch=view["epoch"], epoch_start=end_of(broker))
-        broker.update(adding=set(), request=None, truncating=False, stopped=False)
+        broker.update(adding=set(), request=None, told=None, truncating=False, stopped=False)
         if facts["epoch_at_election"]:
             assign_epoch(broker, broker["epoch"], facts)
         for follower in cluster["assigned"]:
@@ -125,6 +125,7 @@ def handle_request(cluster: Cluster, follower: Broker, request: Request) -> bool
     wrong_leader = leader is None or leader["id"] != request["to"]
     if leader is None or wrong_leader or (facts["fences"] and request["epoch"] != leader["epoch"]):
         follower["request"] = None
+        follower["told"] = None if request["what"] == "fetch" else follower["told"]
         is_fenced = not wrong_leader and request["what"] == "lookup" and request["epoch"] != follower["epoch"]
         follower["stopped"] = follower["stopped"] or (is_fenced and not facts["drops_old_lookup"])
         return False
@@ -139,6 +140,14 @@ def _answer(request: Request, answer: dict[str, Any]) -> None:
     request.update(at="to follower", answer=answer)
 
 
+def _answer_fetch(cluster: Cluster, follower: Broker, request: Request, answer: dict[str, Any]) -> None:
+    """Answer in the fetch session: without the partition if nothing in it is news (maybeUpdateResponseData)."""
+    told = answer.get("high_watermark")
+    has_news = answer.get("out_of_range") or answer["records"] or answer["diverging"] or told != follower["told"]
+    follower["told"] = told
+    _answer(request, answer if has_news or not cluster["facts"]["tells_once"] else {"left_out": True})
+
+
 def _handle_fetch(cluster: Cluster, leader: Broker, follower: Broker, request: Request) -> None:
     facts, offset = cluster["facts"], request["offset"]
     high_watermark, records = leader["high_watermark"], [list(record) for record in leader["log"][offset:]]
@@ -146,33 +155,36 @@ def _handle_fetch(cluster: Cluster, leader: Broker, follower: Broker, request: R
     if facts["fetch_names_epoch"] and request["last_epoch"] != -1:
         epoch, end = end_offset_for(leader, request["last_epoch"], facts)
         if epoch is None or end is None:
-            _answer(request, {"out_of_range": True})
+            _answer_fetch(cluster, follower, request, {"out_of_range": True})
             return
         if epoch < request["last_epoch"] or end < offset:
             diverging = (epoch, end)
     if diverging:
         if facts["counts_diverging"]:
             record_fetch(cluster, leader, follower, offset)
-        _answer(request, {"records": [], "high_watermark": high_watermark, "diverging": diverging})
+        answer = {"records": [], "high_watermark": high_watermark, "diverging": diverging}
+        _answer_fetch(cluster, follower, request, answer)
     elif offset > end_of(leader):
-        _answer(request, {"out_of_range": True})
+        _answer_fetch(cluster, follower, request, {"out_of_range": True})
     else:
         record_fetch(cluster, leader, follower, offset)
         if not records:
             request["at"] = "parked"
             return
         high_watermark = leader["high_watermark"] if facts["answers_updated"] else high_watermark
-        _answer(request, {"records": records, "high_watermark": high_watermark, "diverging": None})
+        answer = {"records": records, "high_watermark": high_watermark, "diverging": None}
+        _answer_fetch(cluster, follower, request, answer)
 
 
 def complete_parked(cluster: Cluster, follower: Broker, request: Request) -> None:
     """Read a parked fetch again: what the leader has now."""
     leader = serving(cluster)
     if leader is None or (cluster["facts"]["fences"] and request["epoch"] != leader["epoch"]):
-        follower["request"] = None
+        follower.update(request=None, told=None)
         return
     records = [list(record) for record in leader["log"][request["offset"] :]]
-    _answer(request, {"records": records, "high_watermark": leader["high_watermark"], "diverging": None})
+    answer = {"records": records, "high_watermark": leader["high_watermark"], "diverging": None}
+    _answer_fetch(cluster, follower, request, answer)
 
 
 def record_fetch(cluster: Cluster, leader: Broker, follower: Broker, offset: int) -> None:

@@ -289,4 +289,11 @@ MUTANTS = (
         Story("kafka-14704-on-2.8"),
         with_fields(takes_high_watermark_before_cut=False),
     ),
+    Mutant(
+        "tells-again-what-was-not-taken",
+        "high_watermark.TOLD_ONCE",
+        "3.4.1 tells a high watermark again that a diverging follower left alone",
+        Story("told-once-on-3.4.1"),
+        with_fields(tells_once=False),
+    ),
 )
