@@ -24,6 +24,8 @@ with warnings.catch_warnings():
         AlterPartitionReassignmentsResponse,
         DescribeTopicPartitionsRequest,
         DescribeTopicPartitionsResponse,
+        ElectLeadersRequest,
+        ElectLeadersResponse,
         IncrementalAlterConfigsRequest,
         IncrementalAlterConfigsResponse,
     )
@@ -45,6 +47,8 @@ __all__ = [
     "CorruptRecordError",
     "DescribeTopicPartitionsRequest",
     "DescribeTopicPartitionsResponse",
+    "ElectLeadersRequest",
+    "ElectLeadersResponse",
     "FetchRequest",
     "FetchResponse",
     "IncrementalAlterConfigsRequest",

@@ -1,7 +1,7 @@
 """How is a leader election asked for? As the operators' tools of the release do it.
 
-With ZooKeeper a preferred election is a node that the controller watches, in every release; otherwise,
-and for an unclean one, it is an ElectLeaders request (KIP-183, KIP-460).
+With ZooKeeper a preferred election is a node that the controller watches, in every release; an unclean one, and any
+in KRaft mode, is an ElectLeaders request (KIP-183, KIP-460).
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from conformance.probes.connection import (
     AlterPartitionReassignmentsRequest,
     AlterPartitionReassignmentsResponse,
     BrokerConnection,
+    ElectLeadersRequest,
+    ElectLeadersResponse,
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
     ProbeError,
@@ -46,10 +48,12 @@ def request_election(cluster: Cluster, asked: int, topic: str, kind: ElectionKin
         HarnessError: nobody took the request.
     """
     zookeeper = cluster.zookeeper_address
-    if zookeeper is not None and kind is ElectionKind.PREFERRED:
+    if zookeeper is None:
+        _ask_broker_to_elect(cluster.client_address(asked), topic, kind)
+    elif kind is ElectionKind.PREFERRED:
         _write_node(zookeeper, topic)
     else:
-        _ask_broker(cluster.client_address(asked), topic, kind)
+        _ask_controller(cluster.client_address(asked), topic)
 
 
 def _write_node(zookeeper: str, topic: str) -> None:
@@ -58,17 +62,66 @@ def _write_node(zookeeper: str, topic: str) -> None:
         session.create(PREFERRED_ELECTION_PATH, json.dumps(wanted).encode())
 
 
-def _ask_broker(address: str, topic: str, kind: ElectionKind) -> None:
+def _ask_controller(address: str, topic: str) -> None:
+    """Ask for an unclean election; the client finds the controller."""
     admin = AdminClient(quiet_configuration(address))
-    election = ElectionType.PREFERRED if kind is ElectionKind.PREFERRED else ElectionType.UNCLEAN
     partition = TopicPartition(topic, 0)
     try:
-        answers = admin.elect_leaders(election, [partition]).result(DEADLINE_S)
+        answers = admin.elect_leaders(ElectionType.UNCLEAN, [partition]).result(DEADLINE_S)
     except (KafkaException, TimeoutError) as failed:
-        raise HarnessError(f"the election could not be asked for: {failed}") from failed
+        raise HarnessError(f"{NO_ELECTION}: {failed}") from failed
     error = answers.get(partition)
     if error is not None:
         raise HarnessError(f"the election was refused: {error}")
+
+
+def _ask_broker_to_elect(address: str, topic: str, kind: ElectionKind) -> None:
+    partitions = [ElectLeadersRequest.TopicPartitions(topic=topic, partitions=[0])]
+    request = ElectLeadersRequest(
+        election_type=ELECTION_TYPES[kind], topic_partitions=partitions, timeout_ms=int(DEADLINE_S * 1000)
+    )
+    answer = ask_broker(address, request, ElectLeadersResponse, NO_ELECTION, version=1)
+    codes = [one.error_code for named in answer.replica_election_results for one in named.partition_result]
+    require_taken("the election", answer.error_code, *codes)
+
+
+NO_ELECTION = "the election could not be asked for"
+ELECTION_TYPES = {ElectionKind.PREFERRED: 0, ElectionKind.UNCLEAN: 1}
+"""How ElectLeaders writes the kind of an election."""
+
+
+# How is the controller asked in KRaft mode? Through a broker, which passes the request on.
+
+
+def ask_broker(address: str, request: Any, response: Any, failure: str, *, version: int = 0) -> Any:  # noqa: ANN401 - untyped
+    """Ask this broker and no other: a client takes the one that metadata calls the controller, which may be paused.
+
+    Args:
+        address: the broker's, ``host:port``.
+        request: what is asked, of the controller.
+        response: the class of its answer.
+        failure: what it means if no answer comes, in words.
+        version: of request and answer.
+
+    Raises:
+        HarnessError: the broker does not answer; begins with ``failure``.
+    """
+    try:
+        with BrokerConnection(address, DEADLINE_S) as connection:
+            return connection.ask(request, response, version)
+    except ProbeError as unanswered:
+        raise HarnessError(f"{failure}: {unanswered}") from unanswered
+
+
+def require_taken(what: str, *codes: int) -> None:
+    """Make sure that no error code among an answer's says that the request was refused.
+
+    Raises:
+        HarnessError: one does; names what was refused, and the error.
+    """
+    refused = next((code for code in codes if code), None)
+    if refused is not None:
+        raise HarnessError(f"{what} was refused: {error_name(refused)}")
 
 
 # How does the tester ask through ZooKeeper, as the operators' tools of its time do? By a session of its own.
@@ -102,7 +155,6 @@ def asking_zookeeper(address: str, failure: str) -> Iterator[Any]:
 
 
 REASSIGNMENT_PATH = "/admin/reassign_partitions"
-VERSION = 0
 
 
 def request_reassignment(cluster: Cluster, asked: int, topic: str, replicas: tuple[BrokerId, ...]) -> None:
@@ -130,12 +182,11 @@ def _ask_broker_to_reassign(address: str, topic: str, replicas: tuple[BrokerId, 
     request = AlterPartitionReassignmentsRequest(
         timeout_ms=int(DEADLINE_S * 1000), topics=[moved(name=topic, partitions=[partition])]
     )
-    with BrokerConnection(address, DEADLINE_S) as connection:
-        answer = connection.ask(request, AlterPartitionReassignmentsResponse, VERSION)
-    codes = (answer.error_code, *(it.error_code for named in answer.responses for it in named.partitions))
-    refused = next((code for code in codes if code), None)
-    if refused is not None:
-        raise HarnessError(f"the reassignment was refused: {error_name(refused)}")
+    answer = ask_broker(
+        address, request, AlterPartitionReassignmentsResponse, "the reassignment could not be asked for"
+    )
+    codes = (it.error_code for named in answer.responses for it in named.partitions)
+    require_taken("the reassignment", answer.error_code, *codes)
 
 
 # How do a topic's durability settings change while it is in use? As the operators' tool of the release does it.
@@ -176,18 +227,13 @@ def _write_nodes(zookeeper: str, topic: str, configs: dict[str, str]) -> None:
 
 
 def _ask_broker_for_settings(address: str, topic: str, configs: dict[str, str]) -> None:
-    """Ask this broker and no other: a client takes the one that metadata calls the controller, which may be paused."""
     resource = IncrementalAlterConfigsRequest.AlterConfigsResource
     entries = [
         resource.AlterableConfig(name=name, config_operation=SET, value=value) for name, value in configs.items()
     ]
     altered = resource(resource_type=TOPIC, resource_name=topic, configs=entries)
     request = IncrementalAlterConfigsRequest(resources=[altered], validate_only=False)
-    try:
-        with BrokerConnection(address, DEADLINE_S) as connection:
-            answer = connection.ask(request, IncrementalAlterConfigsResponse, VERSION)
-    except ProbeError as unanswered:
-        raise HarnessError(f"the settings could not be changed: {unanswered}") from unanswered
+    answer = ask_broker(address, request, IncrementalAlterConfigsResponse, "the settings could not be changed")
     refused = next((one for one in answer.responses if one.error_code), None)
     if refused is not None:
         raise HarnessError(f"the settings were refused: {error_name(refused.error_code)}: {refused.error_message}")
