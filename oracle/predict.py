@@ -14,7 +14,7 @@ from oracle.predicting.outcome import conclude
 from oracle.predicting.races import merged
 from oracle.predicting.step_effects import take as take
 from oracle.replication.electing import notify
-from oracle.rules import high_watermark, message_format, unclean_election
+from oracle.rules import fetch_sessions, message_format, unclean_election
 from oracle.schedule import check_structure
 from oracle.state import ControllerView, PartitionState, ReplicaState
 from oracle.steps.frames import AwaitHold, Hold
@@ -101,7 +101,7 @@ def initial_world(schedule: Schedule, rules: RuleSet, order: tuple[BrokerId, ...
     replicas = tuple(ReplicaState(broker) for broker in schedule.brokers)
     state = PartitionState(schedule.replicas, schedule.settings, replicas, view)
     elected = replace(view, leader=leader, leader_epoch=epoch, leaderships=((epoch, leader, True),))
-    rules = rules if schedule.fetch_sessions else high_watermark.in_every_answer(rules)
+    rules = rules if schedule.fetch_sessions else fetch_sessions.without_sessions(rules)
     world = World(notify(state, elected, rules), rules, schedule.checkpointing, order, timing=schedule.timing)
     return world.settle()
 

@@ -48,12 +48,25 @@ class FetchAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class FetchSession:
+    """A follower's fetch session with its leader (KIP-227), where a rule looks at it.
+
+    Attributes:
+        untaken: an answer of numbers alone that counts as told although the follower took none of them: an equal one
+            leaves the partition out. None if it has those numbers.
+    """
+
+    untaken: FetchAnswer | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class FetchInFlight:
     """The one request a follower has under way (one in flight per link; it may be parked).
 
     Attributes:
         leader: the broker asked.
-        leader_epoch: the epoch the follower believes in; fenced on from 2.1 (KIP-320).
+        leader_epoch: the epoch the follower believes in; fenced on from 2.1 (KIP-320). None if its leader does not look
+            at it, because it stands in a fetch of a session (KAFKA-9338).
         offset: fetch offset, which is the follower's log end offset.
         last_epoch: last fetched epoch, or the epoch asked about in a lookup.
         answer: set once the leader has answered.
@@ -62,7 +75,7 @@ class FetchInFlight:
     kind: FetchKind
     stage: FetchStage
     leader: BrokerId
-    leader_epoch: LeaderEpoch
+    leader_epoch: LeaderEpoch | None
     offset: Offset
     last_epoch: LeaderEpoch
     answer: FetchAnswer | EpochEnd | None = None
@@ -107,8 +120,7 @@ class ReplicaState:
         stuck: as follower, whether its fetcher has stopped; if its broker is down, whether the process hangs
             (``WhenAhead``).
         fetch: as follower, its request under way.
-        untaken: as follower, an answer of numbers alone that its fetch session counts as told although it took none
-            of them: an equal one is left out. None if it has those numbers.
+        session: as follower, its fetch session; None before its leader's first answer, and where no rule looks at it.
         undelivered: decisions of the controller on their way to it, oldest first.
         shut_down_cleanly: whether its last stop was graceful (what ELR asks at registration).
         history_appended: every label this replica ever appended.
@@ -134,7 +146,7 @@ class ReplicaState:
     truncated_to: Offset | None = None
     stuck: bool = False
     fetch: FetchInFlight | None = None
-    untaken: FetchAnswer | None = None
+    session: FetchSession | None = None
     undelivered: tuple[ControllerDecision, ...] = ()
     shut_down_cleanly: bool = True
     history_appended: frozenset[Label] = frozenset()

@@ -208,7 +208,7 @@ def _applied_to_link(state: PartitionState, event: LinkEvent, rules: RuleSet) ->
     """Send a follower's request, or move the one that it has under way."""
     replica = state.replica(event.follower)
     if isinstance(event, RequestSent):
-        return _send(state, replica)
+        return _send(state, replica, rules)
     if isinstance(event, LateFetchReceived):
         return leading.receive_late(state, event, rules)
     fetch = replica.fetch
@@ -236,11 +236,11 @@ _STAGE_OF = {
 }
 
 
-def _send(state: PartitionState, replica: ReplicaState) -> PartitionState | str:
+def _send(state: PartitionState, replica: ReplicaState, rules: RuleSet) -> PartitionState | str:
     if not replica.alive or replica.role is not ReplicaRole.FOLLOWER or replica.leader is None:
         return f"broker {replica.broker} is not a running follower"
     if replica.stuck:
         return f"the fetcher of broker {replica.broker} has stopped"
     if replica.fetch is not None:
         return f"broker {replica.broker} has a request under way"
-    return following.send_request(state, replica, replica.leader)
+    return following.send_request(state, replica, replica.leader, rules)

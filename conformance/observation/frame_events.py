@@ -173,6 +173,7 @@ class FetchEvents:
                 current_leader_epoch=epoch_or_none(entry.current_leader_epoch),
                 last_fetched_epoch=epoch_or_none(entry.last_fetched_epoch),
                 replica_epoch=said.replica_epoch if said.replica_epoch != NONE else None,
+                is_in_session=said.session_epoch > 0,
                 api_version=frame.api_version or 0,
             )
 

@@ -181,7 +181,7 @@ class ModelledBroker:
 
     def _told(self, fetch: FetchInFlight | None, asked: FetchInFlight, before: Offset, *, parks: bool) -> LeaderAnswer:
         if fetch is None:
-            return LeaderAnswer(self.error_for_epoch(asked.leader_epoch))
+            return LeaderAnswer(self.error_for_epoch(NO_EPOCH if asked.leader_epoch is None else asked.leader_epoch))
         if fetch.stage is FetchStage.PARKED:
             # A fetch that may not wait is answered as one that got records: with the old high watermark.
             is_new, now = parks or self.rules.answers_new_high_watermark, self.replica.high_watermark

@@ -91,6 +91,7 @@ class Said:
     error: int = 0
     replica_id: int = NONE
     replica_epoch: int = NONE
+    session_epoch: int = NONE
     max_wait_ms: int = 0
     broker_id: int = NONE
     controller_epoch: int = NONE

@@ -32,6 +32,7 @@ from oracle.properties import verdict_of
 from oracle.replication import joining
 from oracle.replication.electing import awaiting, checkpoint_high_watermarks
 from oracle.replication.following import TAIL_LOST, is_left_out
+from oracle.replication.leading import is_served
 from oracle.state import ControllerView, FetchAnswer, FetchStage, PartitionState, ReplicaState
 from oracle.transitions import Refusal, step
 from oracle.vocabulary import HighWatermarkCheckpoint, ReplicaRole
@@ -96,7 +97,7 @@ def _at_once(state: PartitionState, follower: BrokerId, rules: RuleSet) -> Parti
 
 def _has_news(state: PartitionState, replica: ReplicaState, fetch: FetchInFlight, rules: RuleSet) -> bool:
     leader = state.presumed_leader(fetch.leader)
-    if leader is None or not rules.serves_epoch(fetch.leader_epoch, leader.leader_epoch):
+    if leader is None or not is_served(fetch, leader, rules):
         return True
     if leader.log.log_end_offset > fetch.offset:
         return True
@@ -163,7 +164,7 @@ def _replica(replica: ReplicaState) -> Hashable:
     """Return what a replica knows, what its link carries, and the appends that its log no longer shows."""
     forgotten = replica.history_appended.difference(entry.label for entry in replica.log.entries)
     known = (_of_replica(replica), forgotten)
-    return known if replica.untaken is None else (*known, replica.untaken)  # seldom there, and then part of the id
+    return known if replica.session is None else (*known, replica.session)  # seldom there, and then part of the id
 
 
 def _reader(of: type, without: set[str]) -> Callable[[Any], Hashable]:
@@ -172,6 +173,6 @@ def _reader(of: type, without: set[str]) -> Callable[[Any], Hashable]:
     return attrgetter(*names)
 
 
-_of_replica = _reader(ReplicaState, {"history_appended", "untaken"})
+_of_replica = _reader(ReplicaState, {"history_appended", "session"})
 _of_controller = _reader(ControllerView, {"leaderships"})
 _of_rest = _reader(PartitionState, {"replicas", "controller", "produces", *HISTORY})

@@ -63,7 +63,7 @@ def _make_leader(
         truncated_to=None,
         stuck=False,
         fetch=None,
-        untaken=None,
+        session=None,
     )
     state = advance_high_watermark(state.with_replica(leader), leader.broker, rules)
     return with_losses(state)
@@ -96,7 +96,7 @@ def _without_leader(replica: ReplicaState, decision: ControllerDecision) -> Repl
         isr_answer=None,
         remotes=(),
         fetch=None,
-        untaken=None,
+        session=None,
         truncating=False,
         truncated_to=None,
         stuck=False,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from oracle.log import UNDEFINED, EpochEnd, ReplicaLog
 from oracle.rules.diverging_log import WhenAhead
-from oracle.state import FetchAnswer, FetchInFlight, FetchKind, FetchStage
+from oracle.state import FetchAnswer, FetchInFlight, FetchKind, FetchSession, FetchStage
 from oracle.vocabulary import Offset, ReplicaRole
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def become_follower(
         isr_answer=None,
         remotes=(),
         fetch=replica.fetch if is_same_leader else None,
-        untaken=replica.untaken if replica.leader == leader else None,
+        session=replica.session if replica.leader == leader else None,
         truncating=rules.truncation.looks_up(replica.log),
         truncated_to=None,
         stuck=False,
@@ -61,14 +61,15 @@ def truncate(state: PartitionState, replica: ReplicaState, offset: Offset, reaso
     return state.with_replica(replace(replica, log=log, high_watermark=watermark, log_start_offset=start))
 
 
-def send_request(state: PartitionState, replica: ReplicaState, leader: BrokerId) -> PartitionState:
+def send_request(state: PartitionState, replica: ReplicaState, leader: BrokerId, rules: RuleSet) -> PartitionState:
     """Send the follower's next request: a lookup while it is truncating, else a fetch at its end."""
     kind = FetchKind.EPOCH_LOOKUP if replica.truncating else FetchKind.FETCH
+    is_unnamed = kind is FetchKind.FETCH and replica.session is not None and not rules.session_names_epoch
     fetch = FetchInFlight(
         kind=kind,
         stage=FetchStage.REQUESTED,
         leader=leader,
-        leader_epoch=replica.leader_epoch,
+        leader_epoch=None if is_unnamed else replica.leader_epoch,
         offset=replica.log.log_end_offset,
         last_epoch=replica.log.latest_epoch,
     )
@@ -80,16 +81,16 @@ def receive(state: PartitionState, replica: ReplicaState, fetch: FetchInFlight, 
     is_dropped = _is_stale(replica, fetch, rules)
     replica, answer = replace(replica, fetch=None), fetch.answer
     assert answer is not None
-    if is_dropped:
-        return state.with_replica(replica if isinstance(answer, EpochEnd) else _with_untaken(replica, answer, rules))
     if isinstance(answer, EpochEnd):
-        return _cut(state, replica, answer, rules)
+        return state.with_replica(replica) if is_dropped else _cut(state, replica, answer, rules)
+    if is_dropped:
+        return state.with_replica(_with_untaken(replica, answer, rules))
     return _receive_fetch(state, replica, answer, rules)
 
 
 def _is_stale(replica: ReplicaState, fetch: FetchInFlight, rules: RuleSet) -> bool:
     """Return whether an answer is dropped: a new epoch began since the request was sent (FE-04)."""
-    is_of_this_epoch = fetch.leader_epoch == replica.leader_epoch
+    is_of_this_epoch = fetch.leader_epoch in (None, replica.leader_epoch)
     if fetch.kind is FetchKind.EPOCH_LOOKUP:
         return not is_of_this_epoch and rules.drops_stale_lookups
     return replica.truncating or (not is_of_this_epoch and rules.drops_stale_fetches)
@@ -97,16 +98,15 @@ def _is_stale(replica: ReplicaState, fetch: FetchInFlight, rules: RuleSet) -> bo
 
 def _receive_fetch(state: PartitionState, replica: ReplicaState, answer: FetchAnswer, rules: RuleSet) -> PartitionState:
     if answer.out_of_range:
-        return _out_of_range(state, replace(replica, untaken=None), rules)
+        return _out_of_range(state, all_told(replica, rules), rules)
     if is_left_out(replica, answer):
         return state.with_replica(replica)
     log, start = replica.log.append(answer.entries), max(replica.log_start_offset, answer.log_start_offset)
     appended = replace(
-        replica,
+        all_told(replica, rules),
         log=log if start == replica.log_start_offset else log.starting_at(start),
         high_watermark=min(log.log_end_offset, answer.high_watermark),
         log_start_offset=start,
-        untaken=None,
         history_appended=replica.history_appended | {entry.label for entry in answer.entries},
     )
     if answer.diverging is None:
@@ -121,21 +121,27 @@ def _with_untaken(replica: ReplicaState, answer: FetchAnswer, rules: RuleSet) ->
     """Return a follower that took nothing of an answer: its fetch session counts the numbers in it as told."""
     told = FetchAnswer((), answer.high_watermark, log_start_offset=answer.log_start_offset)
     has_them = (replica.high_watermark, replica.log_start_offset) == (told.high_watermark, told.log_start_offset)
-    is_noted = rules.tells_once and not answer.out_of_range and not has_them
-    return replace(replica, untaken=told if is_noted else None)
+    if not rules.tells_once or answer.out_of_range or has_them:
+        return all_told(replica, rules)
+    return replace(replica, session=FetchSession(untaken=told))
+
+
+def all_told(replica: ReplicaState, rules: RuleSet) -> ReplicaState:
+    """Return a follower that had an answer to a fetch: its session has begun, and keeps nothing from it."""
+    return replace(replica, session=None if rules.session_names_epoch else FetchSession())
 
 
 def is_left_out(replica: ReplicaState, answer: FetchAnswer) -> bool:
     """Return whether a follower's session leaves the partition out of an answer: all in it counts as told."""
-    return answer == replica.untaken
+    return replica.session is not None and answer == replica.session.untaken
 
 
 def _cut(state: PartitionState, replica: ReplicaState, answer: EpochEnd, rules: RuleSet) -> PartitionState:
     known_good = replica.high_watermark if replica.truncated_to is None else replica.truncated_to
     cut = rules.truncation.cut(replica.log, known_good, answer)
     asks_again = rules.truncation.asks_leader and not cut.is_final
-    untaken = None if asks_again else replica.untaken  # a fetch without the partition goes out: the session forgets it
-    replica = replace(replica, truncating=asks_again, truncated_to=cut.offset if asks_again else None, untaken=untaken)
+    session = None if asks_again else replica.session
+    replica = replace(replica, truncating=asks_again, truncated_to=cut.offset if asks_again else None, session=session)
     if rules.keeps_epoch_without_cut and cut.offset >= replica.log.log_end_offset:
         return state.with_replica(replica)
     return truncate(state, replica, cut.offset, rules.truncation.rule.name)
@@ -169,7 +175,7 @@ def begin_at(replica: ReplicaState, leader: ReplicaState, rules: RuleSet) -> Rep
 
 def lose_request(state: PartitionState, replica: ReplicaState) -> PartitionState:
     """Forget the request under way, and the fetch session: their connection is gone."""
-    return state.with_replica(replace(replica, fetch=None, untaken=None))
+    return state.with_replica(replace(replica, fetch=None, session=None))
 
 
 # What can a disk forget while its broker is down? The log's tail, and the high watermark's checkpoint.

@@ -132,7 +132,12 @@ def _serving(state: PartitionState, fetch: FetchInFlight, rules: RuleSet) -> Rep
     leader = state.presumed_leader(fetch.leader)
     if leader is None:
         return None
-    return leader if rules.serves_epoch(fetch.leader_epoch, leader.leader_epoch) else None
+    return leader if is_served(fetch, leader, rules) else None
+
+
+def is_served(fetch: FetchInFlight, leader: ReplicaState, rules: RuleSet) -> bool:
+    """Return whether a leader serves a request, by the epoch that it names."""
+    return fetch.leader_epoch is None or rules.serves_epoch(fetch.leader_epoch, leader.leader_epoch)
 
 
 def _turned_away(state: PartitionState, follower: ReplicaState, fetch: FetchInFlight, rules: RuleSet) -> PartitionState:
@@ -144,8 +149,8 @@ def _turned_away(state: PartitionState, follower: ReplicaState, fetch: FetchInFl
     has_moved_on = fetch.leader_epoch != follower.leader_epoch
     is_stale = fetch.kind is FetchKind.EPOCH_LOOKUP and has_moved_on
     stops = is_stale and not rules.drops_stale_lookups and state.presumed_leader(fetch.leader) is not None
-    untaken = None if fetch.kind is FetchKind.FETCH else follower.untaken  # what an error stands for is told anew
-    return state.with_replica(replace(follower, fetch=None, stuck=follower.stuck or stops, untaken=untaken))
+    session = None if fetch.kind is FetchKind.FETCH else follower.session
+    return state.with_replica(replace(follower, fetch=None, stuck=follower.stuck or stops, session=session))
 
 
 def _receive_fetch(
@@ -182,7 +187,7 @@ def receive_late(state: PartitionState, event: LateFetchReceived, rules: RuleSet
     before = state.replica(event.follower)
     received = receive(state, before, event.fetch, rules)
     after = received.replica(event.follower)
-    after = replace(after, fetch=before.fetch, stuck=before.stuck, untaken=before.untaken)
+    after = replace(after, fetch=before.fetch, stuck=before.stuck, session=before.session)
     received = received.with_replica(after)
     return _of_earlier_start(received, event) if event.is_of_earlier_start else received
 

@@ -17,6 +17,7 @@ from oracle.rules import (
     election,
     eligible_leaders,
     fencing,
+    fetch_sessions,
     high_watermark,
     isr,
     leader_epoch,
@@ -107,6 +108,7 @@ BASE = RuleSet(
     counts_diverging_fetch=False,
     takes_high_watermark_before_cut=False,
     tells_once=False,
+    session_names_epoch=True,
     counts_fetch_of_earlier_start=True,
     drops_stale_lookups=False,
     drops_stale_fetches=False,
@@ -197,7 +199,8 @@ TABLE: tuple[RuleRow, ...] = (
     RuleRow(
         diverging_log.HIGH_WATERMARK_BEFORE_CUT, between("2.8.0", "3.4.1"), having(takes_high_watermark_before_cut=True)
     ),
-    RuleRow(high_watermark.TOLD_ONCE, since("1.1.0"), having(tells_once=True)),
+    RuleRow(fetch_sessions.TOLD_ONCE, since("1.1.0"), having(tells_once=True)),
+    RuleRow(fetch_sessions.NAMES_NO_EPOCH, between("2.1.0", "2.5.0"), having(session_names_epoch=False)),
     RuleRow(
         high_watermark.ANSWERED_AFTER_UPDATE,
         between("1.0.0", "2.0.0", "1.0.2", "1.1.1"),

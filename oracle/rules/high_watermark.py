@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from oracle.rules.rule import Rule
 
 if TYPE_CHECKING:
     from oracle.replication.remote import RemoteReplica
-    from oracle.rules.rule_set import RuleSet
 
 CHECKED_ON_EVERY_FETCH = Rule(
     name="every-fetch-checks-high-watermark",
@@ -123,28 +121,3 @@ Source: KAFKA-5758, reverted by KAFKA-7104 (1.0.2, 1.1.1, 2.0.0); ReplicaManager
 
 Mutant: answers-the-new-high-watermark, which the story kafka-5758-on-1.1.1 notices.
 """
-
-TOLD_ONCE = Rule(
-    name="session-tells-a-high-watermark-once",
-    source="KIP-227, FetchSession.CachedPartition.maybeUpdateResponseData",
-    says="A fetch session does not tell a high watermark again, whether the follower took it or not.",
-)
-"""Does a follower hear of a high watermark again that it did not take? Not in a fetch session.
-
-An answer leaves a partition out if it has no records and only numbers that the session counts as told, and what is
-left out is not processed. So a follower goes without the high watermark of an answer of which it took nothing until
-that moves, records come, or the session ends: of one that it dropped because a new epoch of the same leader had begun,
-and, since a diverging follower leaves the high watermark alone (KAFKA-14704), of one that told it where logs diverge.
-The session notes the high watermark of every answer but those with an error, after which it tells it anew. Where the
-log starts is told in the same way. Without sessions every answer tells both.
-
-Source: FetchSession.CachedPartition.maybeUpdateResponseData, FetchSessionHandler.Builder.build,
-AbstractFetcherThread.processFetchRequest; measured on 4.4.0 with sessions and without.
-
-Mutant: tells-again-what-was-not-taken, which the story told-once-on-3.4.1 notices.
-"""
-
-
-def in_every_answer(rules: RuleSet) -> RuleSet:
-    """Return the rules where followers fetch without sessions."""
-    return replace(rules, tells_once=False)

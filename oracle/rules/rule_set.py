@@ -46,6 +46,7 @@ class RuleSet:
         counts_diverging_fetch: the leader records a diverging fetch offset (KAFKA-13141).
         takes_high_watermark_before_cut: a diverging follower exposes before it cuts (KAFKA-14704).
         tells_once: a fetch session leaves out what it has told, whether the follower took it or not (KIP-227).
+        session_names_epoch: a fetch of a session is of the leader epoch that its follower names (KAFKA-9338).
         counts_fetch_of_earlier_start: a leader counts what a follower sent before it was started again (KAFKA-15221).
         drops_stale_lookups: a lookup's answer from another epoch is dropped (KAFKA-7786).
         drops_stale_fetches: a fetch's answer from another epoch is dropped (KAFKA-18991).
@@ -97,6 +98,7 @@ class RuleSet:
     counts_diverging_fetch: bool
     takes_high_watermark_before_cut: bool
     tells_once: bool
+    session_names_epoch: bool
     counts_fetch_of_earlier_start: bool
     drops_stale_lookups: bool
     drops_stale_fetches: bool

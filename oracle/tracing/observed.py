@@ -298,6 +298,7 @@ class FetchSent(PartitionObserved):
 
     Attributes:
         current_leader_epoch: None in versions without it (before 9), or if it is -1.
+        is_in_session: whether it goes on with a fetch session (KIP-227) that an earlier one has begun.
         last_fetched_epoch: None in versions without it (before 12), or if it is -1.
         replica_epoch: the follower's broker epoch, None in versions without it (before 15).
         api_version: of FETCH.
@@ -310,6 +311,7 @@ class FetchSent(PartitionObserved):
     current_leader_epoch: LeaderEpoch | None = None
     last_fetched_epoch: LeaderEpoch | None = None
     replica_epoch: int | None = None
+    is_in_session: bool = False
     api_version: int
 
 

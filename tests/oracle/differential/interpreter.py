@@ -44,7 +44,7 @@ def new_cluster(schedule: Schedule, facts: dict[str, Any]) -> Cluster:
     """Return the partition after its creation, at rest."""
     first = schedule.replicas[0]
     facts = facts if stamps_epochs(schedule.settings.message_format_version) else in_old_format(facts)
-    facts = facts if schedule.fetch_sessions else {**facts, "tells_once": False}
+    facts = facts if schedule.fetch_sessions else {**facts, "tells_once": False, "epoch_in_session": True}
     view = {"up": set(schedule.replicas), "leader": first, "epoch": 0, "isr": list(schedule.replicas), "elr": set()}
     view.update(index=[], last_known=None, elections=[0])
     cluster = {
@@ -93,7 +93,15 @@ def _no_role() -> dict[str, Any]:
         "adding": set(),
         "known": {},
     }
-    return {**role, "request": None, "told": None, "truncating": False, "fallback": 0, "stopped": False}
+    return {
+        **role,
+        "request": None,
+        "told": None,
+        "in_session": False,
+        "truncating": False,
+        "fallback": 0,
+        "stopped": False,
+    }
 
 
 def _tell_brokers(cluster: Cluster, before: dict[str, Any] | None) -> None:
@@ -179,9 +187,9 @@ def _deliver_late(cluster: Cluster, name: str) -> None:
         return
     if leader["role"] != "leader" or late["sender"] not in cluster["assigned"]:
         return
-    before = sender["request"], sender["stopped"], sender["told"]
+    before = {key: sender[key] for key in ("request", "stopped", "told", "in_session")}
     handle_request(cluster, sender, late["request"])
-    sender["request"], sender["stopped"], sender["told"] = before
+    sender.update(before)
     if late["is_old"]:
         leader["known"][late["sender"]]["this_incarnation"] = False
 
@@ -211,7 +219,7 @@ def _end_broker(cluster: Cluster, number: int, *, graceful: bool) -> None:
     for other in cluster["brokers"].values():
         if other["request"] and other["request"]["to"] == number:
             other["request"] = None
-        other["told"] = other["told"] if other["leader"] != number else None
+        _end_session(other, number)
         if number in other["known"]:
             other["known"][number]["this_incarnation"] = False
     for record in cluster["produced"].values():
@@ -225,6 +233,11 @@ def _end_broker(cluster: Cluster, number: int, *, graceful: bool) -> None:
             load(broker, broker["high_watermark"])  # it became a follower of its successor before it went
 
 
+def _end_session(broker: dict[str, Any], leader: int) -> None:
+    if broker["leader"] == leader:
+        broker.update(told=None, in_session=False)
+
+
 def _leave_alone(cluster: Cluster, step: Pause | Resume | Isolate | Rejoin) -> None:
     """Freeze a broker or cut it off until its session ends, or let it go on: it hears who leads by then."""
     number = step.broker
@@ -235,7 +248,7 @@ def _leave_alone(cluster: Cluster, step: Pause | Resume | Isolate | Rejoin) -> N
         return
     cluster["paused" if isinstance(step, Pause) else "isolated"].add(number)
     if isinstance(step, Isolate):
-        cluster["brokers"][number].update(request=None, told=None)
+        cluster["brokers"][number].update(request=None, told=None, in_session=False)
         cluster["late"] = [one for one in cluster["late"] if number not in (one["sender"], one["request"]["to"])]
     _decide(cluster, partial(broker_gone, cluster, number))
 

@@ -98,7 +98,7 @@ def topic_deleted(cluster: Cluster) -> None:
     view.update(leader=None, isr=[], elr=set(), last_known=None)
     cluster["assigned"] = []
     for broker in cluster["brokers"].values():
-        broker.update(role=None, leader=None, request=None, told=None, log=[], cache=[])
+        broker.update(role=None, leader=None, request=None, told=None, in_session=False, log=[], cache=[])
         broker.update(high_watermark=0, checkpoint_file=0)
 
 

@@ -25,7 +25,8 @@ def become_follower(cluster: Cluster, broker: Broker, leader: int, epoch: int) -
         return
     if broker["request"] and broker["request"]["to"] != leader:
         broker["request"] = None
-    broker["told"] = broker["told"] if is_same else None
+    if not is_same:
+        broker.update(told=None, in_session=False)
     step_down(cluster, broker)
     broker.update(role="follower", leader=leader, epoch=epoch, isr=set(), adding=set(), known={}, stopped=False)
     broker["fallback"] = broker["high_watermark"]
@@ -52,6 +53,7 @@ def next_request(cluster: Cluster, broker: Broker) -> None:
         "at": "to leader",
         "to": broker["leader"],
         "epoch": broker["epoch"],
+        "in_session": broker["in_session"] and not broker["truncating"],
         "offset": end_of(broker),
         "last_epoch": latest_epoch(broker),
         "answer": None,
@@ -91,7 +93,8 @@ def _cut(broker: Broker, answer: tuple[int | None, int | None], facts: dict[str,
     truncate(broker, offset, facts)
     broker["fallback"] = offset
     broker["truncating"] = facts["asks"] and not is_done
-    broker["told"] = None if broker["truncating"] else broker["told"]  # a fetch goes out that forgets the partition
+    if broker["truncating"]:
+        broker.update(told=None, in_session=False)  # a fetch goes out that forgets the partition
 
 
 def _out_of_range(cluster: Cluster, broker: Broker) -> None:

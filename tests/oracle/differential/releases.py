@@ -84,6 +84,7 @@ def _high_watermark_facts(v: tuple[int, ...], *, kraft: bool) -> Facts:
     return {
         # FetchSession.CachedPartition.maybeUpdateResponseData leaves out what it has told (KIP-227).
         "tells_once": v >= (1, 1),
+        "epoch_in_session": not (2, 1) <= v < (2, 5),  # KAFKA-9338
         "answers_updated": v in ((1, 0, 0), (1, 0, 1), (1, 1, 0)),  # KAFKA-5758, KAFKA-7104
         # Partition.maybeExpandIsr: from KAFKA-7128 on also the epoch's start offset.
         "joins_at_epoch_start": v >= (2, 0, 1),

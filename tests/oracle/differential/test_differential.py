@@ -171,6 +171,8 @@ WRONG: list[tuple[str, str, Any]] = [
     ("kafka-14704-on-2.8-0", "high_watermark_before_cut", False),
     ("kafka-14704-on-3.5-0", "high_watermark_before_cut", True),
     ("told-once-on-3.4.1-0", "tells_once", False),
+    ("kafka-9338-on-2.4-0", "epoch_in_session", True),
+    ("kafka-9338-on-2.5-0", "epoch_in_session", False),
     ("kafka-7128-on-2.0.1-0", "joins_at_epoch_start", False),
     ("kafka-7128-on-2.0.0-0", "joins_at_epoch_start", True),
     ("minimum-above-replication-factor-on-3.7-0", "needs_min_isr", False),
