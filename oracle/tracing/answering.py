@@ -12,6 +12,8 @@ from oracle.tracing.invariants import Invariant
 from oracle.tracing.observed import FetchAnswered, FetchSent, LookupAnswered, LookupSent
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from oracle.rules.rule_set import RuleSet
     from oracle.tracing.exchange import Exchange
     from oracle.tracing.invariants import Judge
@@ -45,9 +47,17 @@ class Answering:
         exchange.low, exchange.high = view.low, view.high
         exchange.offset_before = view.follower(request.follower).received
         exchange.is_immediate = bool(leading) and all(one.log.low.end > request.fetch_offset for one in leading)
-        if any(self._may_be_recorded(replica, request) for replica in leading):
+        exchange.may_be_recorded = any(self._may_be_recorded(replica, request) for replica in leading)
+        if exchange.may_be_recorded:
             view.received(request.follower, request.fetch_offset, at)
             self._note_join(view, request, leading)
+
+    def hear(self, leader: TracedReplica, exchanges: Iterable[Exchange], at: int) -> None:
+        """Note that a leader heard a decision: what reached it before, and waits, it may handle in the new epoch."""
+        for exchange in exchanges:
+            is_waiting = exchange.received_at is not None and exchange.answer is None
+            if is_waiting and not exchange.may_be_recorded and exchange.request.leader == leader.broker:
+                self.receive(leader, exchange, at)
 
     def _note_join(self, view: Leadership, request: FetchSent, leading: list[Possibility]) -> None:
         """Note whether this fetch lets its follower join the ISR, whatever else is unknown."""

@@ -23,7 +23,9 @@ class Exchange:
     Attributes:
         request: as it was sent.
         sent_in: leader epochs in which the follower may have sent it.
-        received_at: when it reached the leader; None before.
+        received_at: when it reached the leader, or the leader's next decision, if it may be handled after that; None
+            before.
+        may_be_recorded: whether the leader may have recorded the end in it.
         answer: None until the leader has answered.
         is_delivered: whether the answer has reached the follower.
         low: the leader's lowest possible high watermark when the request was received.
@@ -40,6 +42,7 @@ class Exchange:
     request: FetchSent | LookupSent
     sent_in: frozenset[LeaderEpoch] = field(default_factory=frozenset)
     received_at: int | None = None
+    may_be_recorded: bool = False
     answer: FetchAnswered | LookupAnswered | None = None
     is_delivered: bool = False
     low: Offset = START

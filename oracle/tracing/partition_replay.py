@@ -175,6 +175,7 @@ class PartitionReplay:
                 view = replica.leadership = self._leadership(replica)
                 self._producing.begin(heard.at)
             view.hear_isr(heard)
+            self._answering.hear(replica, self._exchanges.values(), heard.at)
 
     def _leadership(self, replica: TracedReplica) -> Leadership:
         """Begin a leadership with the high watermark that the broker has as a follower."""

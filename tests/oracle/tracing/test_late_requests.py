@@ -98,3 +98,15 @@ def test_a_fetch_of_an_earlier_start_is_refused_where_it_no_longer_counts(
     story.feed(FetchReceived, key=key)
     story.feed(FetchAnswered, key=key, high_watermark=3, runs=(), error=error)
     assert story.refused() == ("" if is_allowed else "18: broker 1 answers broker 3 with error 0")
+
+
+@pytest.mark.parametrize("is_received", [True, False])
+def test_a_fetch_that_reaches_the_leader_before_its_decision_may_be_handled_after_it(*, is_received: bool) -> None:
+    story = with_records()
+    story.heard(2, 3, 1, (3,))
+    key = story.sent(2, 3, 3, epoch=1, last_fetched_epoch=0)
+    if is_received:
+        story.feed(FetchReceived, key=key)
+    story.heard(3, 3, 1, (3,))
+    story.alter_isr(3, 1, (2, 3))
+    assert story.refused() == ("" if is_received else "19: leader 3 adds broker 2 to the ISR")
