@@ -48,7 +48,7 @@ class FetchAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class FetchSession:
+class FollowerSession:
     """A follower's fetch session with its leader (KIP-227), where a rule looks at it.
 
     Attributes:
@@ -146,7 +146,7 @@ class ReplicaState:
     truncated_to: Offset | None = None
     stuck: bool = False
     fetch: FetchInFlight | None = None
-    session: FetchSession | None = None
+    session: FollowerSession | None = None
     undelivered: tuple[ControllerDecision, ...] = ()
     shut_down_cleanly: bool = True
     history_appended: frozenset[Label] = frozenset()

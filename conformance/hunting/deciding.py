@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from oracle.schedule import Schedule, TopicSettings
     from oracle.steps.step import Step
     from oracle.vocabulary import PointName
+    from oracle.world import World
 
 STATES_MAX = 200
 """A rule is asked no further if it, swapped, leaves more states than these between two rest points."""
@@ -136,7 +137,18 @@ def _ends(before: Ways, index: int, step: Step, rules: RuleSet) -> frozenset[Has
         return None if isinstance(error.__cause__, TooManyStatesError) else frozenset()
     except AssertionError:
         return None
-    return frozenset((identity(way.world), way.world.obstacles, way.answers) for way in after.ways)
+    return frozenset((identity(_as_seen(way.world)), way.world.obstacles, way.answers) for way in after.ways)
+
+
+def _as_seen(world: World) -> World:
+    """Return a world without what a fetch session holds in store: it is seen once a leader or a follower goes by it."""
+    replicas = tuple(
+        replace(
+            replica, session=None, fetch=None if replica.fetch is None else replace(replica.fetch, leader_epoch=None)
+        )
+        for replica in world.state.replicas
+    )
+    return replace(world, state=replace(world.state, replicas=replicas))
 
 
 def _held_points(ways: Ways) -> frozenset[PointName | str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from oracle.log import UNDEFINED, EpochEnd, ReplicaLog
 from oracle.rules.diverging_log import WhenAhead
-from oracle.state import FetchAnswer, FetchInFlight, FetchKind, FetchSession, FetchStage
+from oracle.state import FetchAnswer, FetchInFlight, FetchKind, FetchStage, FollowerSession
 from oracle.vocabulary import Offset, ReplicaRole
 
 if TYPE_CHECKING:
@@ -123,12 +123,12 @@ def _with_untaken(replica: ReplicaState, answer: FetchAnswer, rules: RuleSet) ->
     has_them = (replica.high_watermark, replica.log_start_offset) == (told.high_watermark, told.log_start_offset)
     if not rules.tells_once or answer.out_of_range or has_them:
         return all_told(replica, rules)
-    return replace(replica, session=FetchSession(untaken=told))
+    return replace(replica, session=FollowerSession(untaken=told))
 
 
 def all_told(replica: ReplicaState, rules: RuleSet) -> ReplicaState:
     """Return a follower that had an answer to a fetch: its session has begun, and keeps nothing from it."""
-    return replace(replica, session=None if rules.session_names_epoch else FetchSession())
+    return replace(replica, session=None if rules.session_names_epoch else FollowerSession())
 
 
 def is_left_out(replica: ReplicaState, answer: FetchAnswer) -> bool:

@@ -107,7 +107,8 @@ def elect_even_absent(view: ControllerView, partition: ElectedPartition) -> Cont
 def _elected(view: ControllerView, partition: ElectedPartition, last_known: BrokerId | None) -> ControllerView:
     clean = first_live(partition, view, view.isr or view.elr)
     if clean is not None:
-        settled = with_isr(view, partition, view.isr or (clean,))
+        among = with_isr(view, partition, view.isr)  # who is eligible is settled before the election, not after it
+        settled = among if view.isr else replace(among, isr=(clean,), elr=among.elr - {clean})
         return with_leader(replace(settled, last_known_leader=None), clean, clean=True)
     unclean = last_known or _any_live(view, partition)
     if unclean is not None:

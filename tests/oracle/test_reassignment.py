@@ -7,7 +7,7 @@ import pytest
 from oracle.predict import predict
 from oracle.predicting.wording import ChangeKind
 from oracle.rules.by_version import rules_for
-from oracle.steps.brokers import Kill, Start
+from oracle.steps.brokers import Kill, Pause, Resume, Start
 from oracle.steps.topic import Reassign
 from oracle.steps.waits import Checkpoint
 from oracle.vocabulary import Fate, MetadataMode
@@ -67,3 +67,10 @@ def test_a_removed_replica_stays_eligible_and_keeps_the_only_one_from_leading(
 
     assert moved.elr == eligible
     assert (back.leader, end.leader) == (leader, ONE)
+
+
+def test_who_is_eligible_is_settled_before_an_election() -> None:
+    """Broker 2 is elected from the eligible ones; as the only replica it reaches the minimum, and broker 1 stays."""
+    asked = schedule(Reassign((TWO,)), Pause(TWO), Resume(TWO), Checkpoint("end"), replicas=(ONE,), min_isr=2)
+    end = predict(asked, rules_for("4.4.0", MetadataMode.KRAFT)).checkpoints[-1]
+    assert (end.leader, end.isr, end.elr) == (TWO, (TWO,), (ONE,))

@@ -6,7 +6,7 @@ from oracle.rules import consumers, fencing, request_versions, unclean_election
 from oracle.rules.request_versions import RequestVersions
 from oracle.steps.topic import DeleteRecords
 from oracle.vocabulary import Offset
-from tests.oracle.mutants.killers import Answer
+from tests.oracle.mutants.killers import Answer, Story
 from tests.oracle.mutants.mutant import Mutant, with_fields, with_requests
 from tests.oracle.mutants.questions import (
     examined,
@@ -135,5 +135,26 @@ MUTANTS = (
         "4.1 has no eligible leader replicas without being formatted with them",
         Answer(examined("EL-06/other-level", "4.1.2-kraft"), [1, [1], [], 1, 1]),
         with_fields(has_eligible_by_default=False),
+    ),
+    Mutant(
+        "tells-again-what-was-not-taken",
+        "fetch_sessions.TOLD_ONCE",
+        "3.4.1 tells a high watermark again that a diverging follower left alone",
+        Story("told-once-on-3.4.1"),
+        with_fields(tells_once=False),
+    ),
+    Mutant(
+        "names-its-epoch-in-a-session",
+        "fetch_sessions.NAMES_NO_EPOCH",
+        "2.4 looks at the epoch in a fetch of a session",
+        Story("kafka-9338-on-2.4"),
+        with_fields(session_names_epoch=True),
+    ),
+    Mutant(
+        "names-no-epoch-in-a-session",
+        "fetch_sessions.NAMES_NO_EPOCH",
+        "2.5 does not look at the epoch in a fetch of a session",
+        Story("kafka-9338-on-2.5"),
+        with_fields(session_names_epoch=False),
     ),
 )

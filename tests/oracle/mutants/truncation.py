@@ -289,25 +289,4 @@ MUTANTS = (
         Story("kafka-14704-on-2.8"),
         with_fields(takes_high_watermark_before_cut=False),
     ),
-    Mutant(
-        "tells-again-what-was-not-taken",
-        "fetch_sessions.TOLD_ONCE",
-        "3.4.1 tells a high watermark again that a diverging follower left alone",
-        Story("told-once-on-3.4.1"),
-        with_fields(tells_once=False),
-    ),
-    Mutant(
-        "names-its-epoch-in-a-session",
-        "fetch_sessions.NAMES_NO_EPOCH",
-        "2.4 looks at the epoch in a fetch of a session",
-        Story("kafka-9338-on-2.4"),
-        with_fields(session_names_epoch=True),
-    ),
-    Mutant(
-        "names-no-epoch-in-a-session",
-        "fetch_sessions.NAMES_NO_EPOCH",
-        "2.5 does not look at the epoch in a fetch of a session",
-        Story("kafka-9338-on-2.5"),
-        with_fields(session_names_epoch=False),
-    ),
 )
