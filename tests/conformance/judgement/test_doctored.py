@@ -65,6 +65,7 @@ WIRE_ONLY = {
     "decoded.partitions[].record_bytes": "how large batches are is not predicted; that there are some is compared",
     "decoded.partitions[].partition_epoch": "rises by itself, by more than one where the controller changed more",
     "*_seq": "bounds: a frame may be on its way as the trace begins and ends",
+    "decoded.session_epoch": "whether a fetch goes on with a session matters from 2.1 to 2.4 alone, in another epoch",
     "decoded.replica_epoch": "new after every start, and then on one connection alone",
 }
 """What of the wire no other frame and file repeats, path by path."""
