@@ -175,7 +175,6 @@ class ClusterPool:
         """
         brokers = tuple(sorted({*brokers_for(schedule), *self.shared_brokers}))
         traits = spec_traits(schedule)
-        traits["fetch_sessions"] &= self.fetch_sessions
         return self.cluster_of(ClusterSpec(self.line.release, self.line.metadata, broker_ids=brokers, **traits))
 
     def cluster_of(self, spec: ClusterSpec) -> Cluster:

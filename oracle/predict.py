@@ -68,7 +68,6 @@ def _is_possible(schedule: Schedule, rules: RuleSet, states_max: int) -> bool:
 def _predicted(schedule: Schedule, rules: RuleSet, states_max: int) -> Prediction:
     check_structure(schedule)
     check_points(schedule, rules)
-    rules = message_format.adapted(rules, schedule.settings)
     ways = Ways((Branch(initial_world(schedule, rules, schedule.brokers)),))
     for index, step in enumerate(schedule.steps):
         met = frozenset().union(*(way.world.gate.met for way in ways.ways))
@@ -80,16 +79,28 @@ def _predicted(schedule: Schedule, rules: RuleSet, states_max: int) -> Predictio
             "the schedule must end with every broker resumed and rejoined and every link healed, to read its topic"
         )
         raise ScheduleError(message, step=len(schedule.steps) - 1, field="steps")
-    ends = [(way.race, replace(_concluded(schedule, rules, way), answers=way.answers)) for way in ways.ways]
+    ends = [(way.race, replace(_concluded(schedule, way), answers=way.answers)) for way in ways.ways]
     return replace(merged(ends), assumed=ways.assumed)
 
 
-def _concluded(schedule: Schedule, rules: RuleSet, way: Branch) -> Prediction:
-    return conclude(schedule, rules, way.world.state, way.moments, way.chronicle)
+def _concluded(schedule: Schedule, way: Branch) -> Prediction:
+    return conclude(schedule, way.world.rules, way.world.state, way.moments, way.chronicle)
+
+
+def adapted(rules: RuleSet, schedule: Schedule) -> RuleSet:
+    """Return the rules that a release follows in a schedule: by its message format, with fetch sessions or without."""
+    rules = message_format.adapted(rules, schedule.settings)
+    return rules if schedule.fetch_sessions else fetch_sessions.without_sessions(rules)
 
 
 def initial_world(schedule: Schedule, rules: RuleSet, order: tuple[BrokerId, ...]) -> World:
-    """Return the partition right after its creation, at rest: the first replica leads all others."""
+    """Return the partition right after its creation, at rest: the first replica leads all others.
+
+    Args:
+        schedule: its settings, and the rules that they bring with them.
+        rules: the release's.
+        order: in which order followers take their turns in a round.
+    """
     leader = schedule.replicas[0]
     epoch = LeaderEpoch(0)
     view = ControllerView(
@@ -101,7 +112,7 @@ def initial_world(schedule: Schedule, rules: RuleSet, order: tuple[BrokerId, ...
     replicas = tuple(ReplicaState(broker) for broker in schedule.brokers)
     state = PartitionState(schedule.replicas, schedule.settings, replicas, view)
     elected = replace(view, leader=leader, leader_epoch=epoch, leaderships=((epoch, leader, True),))
-    rules = rules if schedule.fetch_sessions else fetch_sessions.without_sessions(rules)
+    rules = adapted(rules, schedule)
     world = World(notify(state, elected, rules), rules, schedule.checkpointing, order, timing=schedule.timing)
     return world.settle()
 

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 from typing_extensions import override
 
 from conformance.hunting.rules_at_work import watching
-from oracle.predict import initial_world
+from oracle.predict import adapted, initial_world
 from oracle.predicting.branches import Branch, Ways
 from oracle.predicting.interleavings import TooManyStatesError, identity
-from oracle.rules import message_format
 from oracle.steps.step import ScheduleError
 from oracle.world import ImpossibleEventError
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterator, Mapping
 
     from oracle.rules.rule_set import RuleSet
-    from oracle.schedule import Schedule, TopicSettings
+    from oracle.schedule import Schedule
     from oracle.steps.step import Step
     from oracle.vocabulary import PointName
     from oracle.world import World
@@ -76,13 +75,13 @@ class DecisionSearch:
     Args:
         rules: the release's.
         others: the rule sets that differ from them in one rule, by its name.
-        settings: of the topic; they decide which rules apply.
+        schedule: its settings decide which rules apply.
     """
 
-    def __init__(self, rules: RuleSet, others: Mapping[str, RuleSet], settings: TopicSettings) -> None:
+    def __init__(self, rules: RuleSet, others: Mapping[str, RuleSet], schedule: Schedule) -> None:
         self._watched = watching(rules, others)
-        self._rules = message_format.adapted(self._watched, settings)
-        self._others = {name: message_format.adapted(other, settings) for name, other in others.items()}
+        self._rules = adapted(self._watched, schedule)
+        self._others = {name: adapted(other, schedule) for name, other in others.items()}
 
     def decisions(
         self, before: Ways, index: int, step: Step, known: Collection[RuleDecision] = frozenset()
@@ -120,9 +119,8 @@ def decisions_of(
     Raises:
         ScheduleError: the rules refuse a step.
     """
-    search = DecisionSearch(rules, others, schedule.settings)
-    adapted = message_format.adapted(rules, schedule.settings)
-    ways = Ways((Branch(initial_world(schedule, adapted, schedule.brokers)),))
+    search = DecisionSearch(rules, others, schedule)
+    ways = Ways((Branch(initial_world(schedule, rules, schedule.brokers)),))
     for index, step in enumerate(schedule.steps):
         yield search.decisions(ways, index, step)
         ways = ways.after(index, step)

@@ -167,7 +167,7 @@ class _Growing:
         self._points = points_of(rules)
         self._taken = LegalSteps(rules, self._frame, self._brokers)
         if met is not None:
-            self._deciding = DecisionSearch(rules, one_rule_apart(rules), self._frame.settings)
+            self._deciding = DecisionSearch(rules, one_rule_apart(rules), self._frame)
 
     def _framed(self, rules: RuleSet, seed: str, number: int) -> Schedule:
         """Draw settings and replicas; the kind of cluster is that of the block."""

@@ -15,7 +15,6 @@ from oracle.points import check_points
 from oracle.predict import initial_world
 from oracle.predicting.branches import Branch, Ways
 from oracle.predicting.outcome import can_be_read
-from oracle.rules import message_format
 from oracle.steps.brokers import Rejoin, Resume, Start
 from oracle.steps.frames import Heal, Hold, ReleaseHold
 from oracle.steps.questions import EndOffsetOfEpoch
@@ -77,10 +76,9 @@ class LegalSteps:
 
     def __init__(self, rules: RuleSet, frame: Schedule, brokers: tuple[BrokerId, ...]) -> None:
         self._release = rules
-        self._rules = message_format.adapted(rules, frame.settings)
         self._frame = frame
         everywhere = replace(frame, steps=(Reassign(brokers),))  # so that the model knows every broker
-        ways = Ways((Branch(initial_world(everywhere, self._rules, everywhere.brokers)),))
+        ways = Ways((Branch(initial_world(everywhere, rules, everywhere.brokers)),))
         self.standing = Standing(ways, SoFar(brokers, frame.timing))
 
     @property
@@ -159,7 +157,7 @@ class LegalSteps:
 
     def _is_back(self) -> bool:
         worlds = [way.world for way in self.standing.ways.ways]
-        is_readable = all(can_be_read(world.state, self._rules) for world in worlds)
+        is_readable = all(can_be_read(world.state, world.rules) for world in worlds)
         return is_readable and all(world.obstacles == Obstacles() for world in worlds) and not self._is_held()
 
     def _is_held(self) -> bool:

@@ -78,11 +78,11 @@ def _ask_controller(address: str, topic: str) -> None:
 def _ask_broker_to_elect(address: str, topic: str, kind: ElectionKind) -> None:
     partitions = [ElectLeadersRequest.TopicPartitions(topic=topic, partitions=[0])]
     request = ElectLeadersRequest(
-        election_type=ELECTION_TYPES[kind], topic_partitions=partitions, timeout_ms=int(DEADLINE_S * 1000)
+        election_type=ELECTION_TYPES[kind], topic_partitions=partitions, timeout_ms=DEADLINE_MS
     )
-    answer = ask_broker(address, request, ElectLeadersResponse, NO_ELECTION, version=1)
+    answer = _ask_broker(address, request, ElectLeadersResponse, NO_ELECTION, version=1)
     codes = [one.error_code for named in answer.replica_election_results for one in named.partition_result]
-    require_taken("the election", answer.error_code, *codes)
+    _require_taken("the election", answer.error_code, *codes)
 
 
 NO_ELECTION = "the election could not be asked for"
@@ -93,19 +93,8 @@ ELECTION_TYPES = {ElectionKind.PREFERRED: 0, ElectionKind.UNCLEAN: 1}
 # How is the controller asked in KRaft mode? Through a broker, which passes the request on.
 
 
-def ask_broker(address: str, request: Any, response: Any, failure: str, *, version: int = 0) -> Any:  # noqa: ANN401 - untyped
-    """Ask this broker and no other: a client takes the one that metadata calls the controller, which may be paused.
-
-    Args:
-        address: the broker's, ``host:port``.
-        request: what is asked, of the controller.
-        response: the class of its answer.
-        failure: what it means if no answer comes, in words.
-        version: of request and answer.
-
-    Raises:
-        HarnessError: the broker does not answer; begins with ``failure``.
-    """
+def _ask_broker(address: str, request: Any, response: Any, failure: str, *, version: int = 0) -> Any:  # noqa: ANN401 - untyped
+    """Ask this broker and no other: a client takes the one that metadata calls the controller, which may be paused."""
     try:
         with BrokerConnection(address, DEADLINE_S) as connection:
             return connection.ask(request, response, version)
@@ -113,12 +102,8 @@ def ask_broker(address: str, request: Any, response: Any, failure: str, *, versi
         raise HarnessError(f"{failure}: {unanswered}") from unanswered
 
 
-def require_taken(what: str, *codes: int) -> None:
-    """Make sure that no error code among an answer's says that the request was refused.
-
-    Raises:
-        HarnessError: one does; names what was refused, and the error.
-    """
+def _require_taken(what: str, *codes: int) -> None:
+    """Make sure that no error code of an answer says that the request was refused."""
     refused = next((code for code in codes if code), None)
     if refused is not None:
         raise HarnessError(f"{what} was refused: {error_name(refused)}")
@@ -128,6 +113,7 @@ def require_taken(what: str, *codes: int) -> None:
 
 
 DEADLINE_S = 15.0
+DEADLINE_MS = int(DEADLINE_S * 1000)
 
 
 @contextmanager
@@ -180,13 +166,13 @@ def _ask_broker_to_reassign(address: str, topic: str, replicas: tuple[BrokerId, 
     moved = AlterPartitionReassignmentsRequest.ReassignableTopic
     partition = moved.ReassignablePartition(partition_index=0, replicas=list(replicas))
     request = AlterPartitionReassignmentsRequest(
-        timeout_ms=int(DEADLINE_S * 1000), topics=[moved(name=topic, partitions=[partition])]
+        timeout_ms=DEADLINE_MS, topics=[moved(name=topic, partitions=[partition])]
     )
-    answer = ask_broker(
+    answer = _ask_broker(
         address, request, AlterPartitionReassignmentsResponse, "the reassignment could not be asked for"
     )
     codes = (it.error_code for named in answer.responses for it in named.partitions)
-    require_taken("the reassignment", answer.error_code, *codes)
+    _require_taken("the reassignment", answer.error_code, *codes)
 
 
 # How do a topic's durability settings change while it is in use? As the operators' tool of the release does it.
@@ -233,7 +219,7 @@ def _ask_broker_for_settings(address: str, topic: str, configs: dict[str, str]) 
     ]
     altered = resource(resource_type=TOPIC, resource_name=topic, configs=entries)
     request = IncrementalAlterConfigsRequest(resources=[altered], validate_only=False)
-    answer = ask_broker(address, request, IncrementalAlterConfigsResponse, "the settings could not be changed")
+    answer = _ask_broker(address, request, IncrementalAlterConfigsResponse, "the settings could not be changed")
     refused = next((one for one in answer.responses if one.error_code), None)
     if refused is not None:
         raise HarnessError(f"the settings were refused: {error_name(refused.error_code)}: {refused.error_message}")

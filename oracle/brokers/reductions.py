@@ -32,8 +32,8 @@ from oracle.properties import verdict_of
 from oracle.replication import joining
 from oracle.replication.electing import awaiting, checkpoint_high_watermarks
 from oracle.replication.following import TAIL_LOST, is_left_out
-from oracle.replication.leading import is_served
-from oracle.state import ControllerView, FetchAnswer, FetchStage, PartitionState, ReplicaState
+from oracle.replication.leading import answer_now, is_served
+from oracle.state import ControllerView, FetchStage, PartitionState, ReplicaState
 from oracle.transitions import Refusal, step
 from oracle.vocabulary import HighWatermarkCheckpoint, ReplicaRole
 
@@ -99,11 +99,10 @@ def _has_news(state: PartitionState, replica: ReplicaState, fetch: FetchInFlight
     leader = state.presumed_leader(fetch.leader)
     if leader is None or not is_served(fetch, leader, rules):
         return True
-    if leader.log.log_end_offset > fetch.offset:
+    answer = answer_now(leader, fetch)
+    if answer.entries or replica.broker not in leader.maximal_isr():
         return True
-    is_told = is_left_out(replica, FetchAnswer((), leader.high_watermark, log_start_offset=leader.log_start_offset))
-    is_told |= leader.high_watermark == replica.high_watermark
-    return not is_told or replica.broker not in leader.maximal_isr()
+    return answer.high_watermark != replica.high_watermark and not is_left_out(replica, answer)
 
 
 def _is_idle(state: PartitionState, replica: ReplicaState) -> bool:

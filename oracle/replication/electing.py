@@ -70,9 +70,8 @@ def die(state: PartitionState, broker: BrokerId, *, graceful: bool) -> Partition
 
 
 def _without(replica: ReplicaState, broker: BrokerId) -> ReplicaState:
-    """Return a replica after another broker's end: no request to it is under way any more."""
-    fetch = replica.fetch if replica.fetch is not None and replica.fetch.leader != broker else None
-    return replace(replica, fetch=fetch, session=replica.session if replica.leader != broker else None)
+    """Return a replica after another broker's end: no request to it is under way any more, and no fetch session."""
+    return replace(replica, fetch=None, session=None) if replica.leader == broker else replica
 
 
 def _as_another_incarnation(replica: ReplicaState, broker: BrokerId) -> ReplicaState:

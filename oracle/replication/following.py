@@ -24,11 +24,11 @@ def become_follower(
 ) -> PartitionState:
     """Follow a leader in an epoch: cut, or plan the lookup that leads to the cut.
 
-    A request under way to the same leader lives on: its connection does.
+    A request under way to the same leader lives on, and the fetch session: their connection does.
     """
     if rules.skips_truncation(replica.leader, replica.leader_epoch, leader, epoch):
         return state.with_replica(replace(replica, leader_epoch=epoch))
-    is_same_leader = replica.fetch is not None and replica.fetch.leader == leader
+    is_same_leader = replica.leader == leader
     replica = replace(
         replica,
         role=ReplicaRole.FOLLOWER,
@@ -40,7 +40,7 @@ def become_follower(
         isr_answer=None,
         remotes=(),
         fetch=replica.fetch if is_same_leader else None,
-        session=replica.session if replica.leader == leader else None,
+        session=replica.session if is_same_leader else None,
         truncating=rules.truncation.looks_up(replica.log),
         truncated_to=None,
         stuck=False,
@@ -98,12 +98,12 @@ def _is_stale(replica: ReplicaState, fetch: FetchInFlight, rules: RuleSet) -> bo
 
 def _receive_fetch(state: PartitionState, replica: ReplicaState, answer: FetchAnswer, rules: RuleSet) -> PartitionState:
     if answer.out_of_range:
-        return _out_of_range(state, all_told(replica, rules), rules)
+        return _out_of_range(state, _all_told(replica, rules), rules)
     if is_left_out(replica, answer):
         return state.with_replica(replica)
     log, start = replica.log.append(answer.entries), max(replica.log_start_offset, answer.log_start_offset)
     appended = replace(
-        all_told(replica, rules),
+        _all_told(replica, rules),
         log=log if start == replica.log_start_offset else log.starting_at(start),
         high_watermark=min(log.log_end_offset, answer.high_watermark),
         log_start_offset=start,
@@ -119,14 +119,14 @@ def _receive_fetch(state: PartitionState, replica: ReplicaState, answer: FetchAn
 
 def _with_untaken(replica: ReplicaState, answer: FetchAnswer, rules: RuleSet) -> ReplicaState:
     """Return a follower that took nothing of an answer: its fetch session counts the numbers in it as told."""
-    told = FetchAnswer((), answer.high_watermark, log_start_offset=answer.log_start_offset)
+    told = replace(answer, entries=(), diverging=None)
     has_them = (replica.high_watermark, replica.log_start_offset) == (told.high_watermark, told.log_start_offset)
     if not rules.tells_once or answer.out_of_range or has_them:
-        return all_told(replica, rules)
+        return _all_told(replica, rules)
     return replace(replica, session=FollowerSession(untaken=told))
 
 
-def all_told(replica: ReplicaState, rules: RuleSet) -> ReplicaState:
+def _all_told(replica: ReplicaState, rules: RuleSet) -> ReplicaState:
     """Return a follower that had an answer to a fetch: its session has begun, and keeps nothing from it."""
     return replace(replica, session=None if rules.session_names_epoch else FollowerSession())
 

@@ -204,9 +204,13 @@ def complete(state: PartitionState, follower: ReplicaState, fetch: FetchInFlight
     leader = _serving(state, fetch, rules)
     if leader is None:
         return _turned_away(state, follower, fetch, rules)
-    entries, start = leader.log.entries[fetch.offset :], leader.log_start_offset
-    answer = FetchAnswer(entries, leader.high_watermark, log_start_offset=start)
-    return _answered(state, follower, fetch, answer)
+    return _answered(state, follower, fetch, answer_now(leader, fetch))
+
+
+def answer_now(leader: ReplicaState, fetch: FetchInFlight) -> FetchAnswer:
+    """Return what a leader answers a parked fetch by what it has now."""
+    entries = leader.log.entries[fetch.offset :]
+    return FetchAnswer(entries, leader.high_watermark, log_start_offset=leader.log_start_offset)
 
 
 def _answered(

@@ -67,7 +67,7 @@ class Answering:
 
     def _may_be_recorded(self, replica: Possibility, request: FetchSent) -> bool:
         """Tell whether a leader records the follower's end: unless it is of another epoch, or diverges for certain."""
-        epoch = named_epoch(request, self._rules)
+        epoch = _named_epoch(request, self._rules)
         if epoch is not None and not self._rules.serves_epoch(epoch, replica.leader_epoch):
             return False
         return self._rules.counts_diverging_fetch or is_prefix_possible(replica, request, self._rules)
@@ -88,13 +88,13 @@ class Answering:
         if not self._judge.keeps(Invariant.ERROR_CODE, error in allowed):
             observed = f"broker {leader.broker} answers broker {exchange.request.follower} with error {error}"
             listed = ", ".join(map(str, sorted(allowed)))
-            is_named = named_epoch(exchange.request, self._rules) is not None
+            is_named = _named_epoch(exchange.request, self._rules) is not None
             rule = "fence-leader-epoch" if is_named else "nobody-to-send-to"
             raise self._judge.refusal(Invariant.ERROR_CODE, observed, f"one of {listed}", rule)
 
     def _settle(self, leader: TracedReplica, exchange: Exchange) -> bool:
         """Drop what cannot have served the request's epoch: it was served; return whether anything is left."""
-        epoch = named_epoch(exchange.request, self._rules)
+        epoch = _named_epoch(exchange.request, self._rules)
         serving = [
             one
             for one in leader.reachable()
@@ -131,7 +131,7 @@ class Answering:
         self._watermarks.check(view, exchange, answer)
 
 
-def named_epoch(request: FetchSent | LookupSent, rules: RuleSet) -> LeaderEpoch | None:
+def _named_epoch(request: FetchSent | LookupSent, rules: RuleSet) -> LeaderEpoch | None:
     """Return the leader epoch that a leader finds in a request; None if it has none, or is not looked at there."""
     is_looked_at = rules.session_names_epoch or isinstance(request, LookupSent) or not request.is_in_session
     return request.current_leader_epoch if is_looked_at else None
@@ -172,7 +172,7 @@ WITH_TOPIC_IDS = 13
 def allowed_errors(leader: TracedReplica, exchange: Exchange, rules: RuleSet) -> frozenset[ErrorCode]:
     """Return the errors that a broker may answer to this request, by the epochs and roles it may have had."""
     allowed = {ErrorCode.KAFKA_STORAGE_ERROR}
-    epoch = named_epoch(exchange.request, rules)
+    epoch = _named_epoch(exchange.request, rules)
     known = exchange.epochs - {NO_EPOCH}
     if NO_EPOCH in exchange.epochs:
         allowed |= NO_PARTITION | {ErrorCode.UNKNOWN_SERVER_ERROR}

@@ -63,7 +63,7 @@ def test_what_is_known_is_not_asked_for() -> None:
     known = frozenset().union(*decided(LONG))
     taken = LegalSteps(NEWEST, replace(LONG, steps=()), LONG.replicas)
     assert taken.take(*LONG.steps) is None
-    search = DecisionSearch(NEWEST, OTHERS, LONG.settings)
+    search = DecisionSearch(NEWEST, OTHERS, LONG)
     steps = [(index, *standing) for index, standing in enumerate(taken.standing.taken)]
 
     assert known

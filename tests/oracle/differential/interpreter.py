@@ -93,15 +93,7 @@ def _no_role() -> dict[str, Any]:
         "adding": set(),
         "known": {},
     }
-    return {
-        **role,
-        "request": None,
-        "told": None,
-        "in_session": False,
-        "truncating": False,
-        "fallback": 0,
-        "stopped": False,
-    }
+    return {**role, "request": None, "session": None, "truncating": False, "fallback": 0, "stopped": False}
 
 
 def _tell_brokers(cluster: Cluster, before: dict[str, Any] | None) -> None:
@@ -187,7 +179,7 @@ def _deliver_late(cluster: Cluster, name: str) -> None:
         return
     if leader["role"] != "leader" or late["sender"] not in cluster["assigned"]:
         return
-    before = {key: sender[key] for key in ("request", "stopped", "told", "in_session")}
+    before = {key: sender[key] for key in ("request", "stopped", "session")}
     handle_request(cluster, sender, late["request"])
     sender.update(before)
     if late["is_old"]:
@@ -217,9 +209,8 @@ def _end_broker(cluster: Cluster, number: int, *, graceful: bool) -> None:
     load(broker, end_of(broker))
     plain_gate.forget_broker(cluster, number)
     for other in cluster["brokers"].values():
-        if other["request"] and other["request"]["to"] == number:
-            other["request"] = None
-        _end_session(other, number)
+        if other["leader"] == number:
+            other.update(request=None, session=None)
         if number in other["known"]:
             other["known"][number]["this_incarnation"] = False
     for record in cluster["produced"].values():
@@ -233,11 +224,6 @@ def _end_broker(cluster: Cluster, number: int, *, graceful: bool) -> None:
             load(broker, broker["high_watermark"])  # it became a follower of its successor before it went
 
 
-def _end_session(broker: dict[str, Any], leader: int) -> None:
-    if broker["leader"] == leader:
-        broker.update(told=None, in_session=False)
-
-
 def _leave_alone(cluster: Cluster, step: Pause | Resume | Isolate | Rejoin) -> None:
     """Freeze a broker or cut it off until its session ends, or let it go on: it hears who leads by then."""
     number = step.broker
@@ -248,7 +234,7 @@ def _leave_alone(cluster: Cluster, step: Pause | Resume | Isolate | Rejoin) -> N
         return
     cluster["paused" if isinstance(step, Pause) else "isolated"].add(number)
     if isinstance(step, Isolate):
-        cluster["brokers"][number].update(request=None, told=None, in_session=False)
+        cluster["brokers"][number].update(request=None, session=None)
         cluster["late"] = [one for one in cluster["late"] if number not in (one["sender"], one["request"]["to"])]
     _decide(cluster, partial(broker_gone, cluster, number))
 

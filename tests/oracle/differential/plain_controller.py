@@ -98,8 +98,8 @@ def topic_deleted(cluster: Cluster) -> None:
     view.update(leader=None, isr=[], elr=set(), last_known=None)
     cluster["assigned"] = []
     for broker in cluster["brokers"].values():
-        broker.update(role=None, leader=None, request=None, told=None, in_session=False, log=[], cache=[])
-        broker.update(high_watermark=0, checkpoint_file=0)
+        broker.update(role=None, leader=None, request=None, session=None)
+        broker.update(log=[], cache=[], high_watermark=0, checkpoint_file=0)
 
 
 def _can_register(cluster: Cluster, broker: int, *, clean: bool) -> bool:

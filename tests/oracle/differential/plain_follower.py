@@ -23,10 +23,8 @@ def become_follower(cluster: Cluster, broker: Broker, leader: int, epoch: int) -
     if is_same and (gap is None or epoch <= broker["epoch"] + gap):
         broker["epoch"] = epoch
         return
-    if broker["request"] and broker["request"]["to"] != leader:
-        broker["request"] = None
     if not is_same:
-        broker.update(told=None, in_session=False)
+        broker.update(request=None, session=None)
     step_down(cluster, broker)
     broker.update(role="follower", leader=leader, epoch=epoch, isr=set(), adding=set(), known={}, stopped=False)
     broker["fallback"] = broker["high_watermark"]
@@ -53,7 +51,7 @@ def next_request(cluster: Cluster, broker: Broker) -> None:
         "at": "to leader",
         "to": broker["leader"],
         "epoch": broker["epoch"],
-        "in_session": broker["in_session"] and not broker["truncating"],
+        "in_session": broker["session"] is not None and not broker["truncating"],
         "offset": end_of(broker),
         "last_epoch": latest_epoch(broker),
         "answer": None,
@@ -94,7 +92,7 @@ def _cut(broker: Broker, answer: tuple[int | None, int | None], facts: dict[str,
     broker["fallback"] = offset
     broker["truncating"] = facts["asks"] and not is_done
     if broker["truncating"]:
-        broker.update(told=None, in_session=False)  # a fetch goes out that forgets the partition
+        broker["session"] = None  # a fetch goes out that forgets the partition
 
 
 def _out_of_range(cluster: Cluster, broker: Broker) -> None:

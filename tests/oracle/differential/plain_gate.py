@@ -153,4 +153,4 @@ def let_go(cluster: Cluster, step: Any) -> None:  # noqa: ANN401 - any step with
     cluster["holds"].remove(hold)
     broker = cluster["brokers"][hold["link"][0]]
     if isinstance(step, Close) and broker["request"] and broker["request"]["to"] == hold["link"][1]:
-        broker.update(request=None, told=None, in_session=False)
+        broker.update(request=None, session=None)

@@ -89,7 +89,7 @@ def become_leader(cluster: Cluster, broker: Broker, view: dict[str, Any]) -> Non
     if broker["epoch"] != view["epoch"]:
         was_leader = broker["role"] == "leader"
         broker.update(role="leader", leader=broker["id"], epoch=view["epoch"], epoch_start=end_of(broker))
-        broker.update(adding=set(), request=None, told=None, in_session=False, truncating=False, stopped=False)
+        broker.update(adding=set(), request=None, session=None, truncating=False, stopped=False)
         if facts["epoch_at_election"]:
             assign_epoch(broker, broker["epoch"], facts)
         for follower in cluster["assigned"]:
@@ -126,7 +126,7 @@ def handle_request(cluster: Cluster, follower: Broker, request: Request) -> bool
     if leader is None or wrong_leader or _is_fenced(leader, request, facts):
         follower["request"] = None
         if request["what"] == "fetch":
-            follower.update(told=None, in_session=False)  # it fetches without the partition, which ends the session
+            follower["session"] = None  # it fetches without the partition, which ends the session
         is_fenced = not wrong_leader and request["what"] == "lookup" and request["epoch"] != follower["epoch"]
         follower["stopped"] = follower["stopped"] or (is_fenced and not facts["drops_old_lookup"])
         return False
@@ -149,9 +149,9 @@ def _answer(request: Request, answer: dict[str, Any]) -> None:
 
 def _answer_fetch(cluster: Cluster, follower: Broker, request: Request, answer: dict[str, Any]) -> None:
     """Answer in the fetch session: without the partition if nothing in it is news (maybeUpdateResponseData)."""
-    told = answer.get("high_watermark")
-    has_news = answer.get("out_of_range") or answer["records"] or answer["diverging"] or told != follower["told"]
-    follower.update(told=told, in_session=True)
+    before, told = follower["session"], {"high_watermark": answer.get("high_watermark")}
+    has_news = answer.get("out_of_range") or answer["records"] or answer["diverging"] or told != before
+    follower["session"] = told
     _answer(request, answer if has_news or not cluster["facts"]["tells_once"] else {"left_out": True})
 
 
@@ -187,7 +187,7 @@ def complete_parked(cluster: Cluster, follower: Broker, request: Request) -> Non
     """Read a parked fetch again: what the leader has now."""
     leader = serving(cluster)
     if leader is None or _is_fenced(leader, request, cluster["facts"]):
-        follower.update(request=None, told=None, in_session=False)
+        follower.update(request=None, session=None)
         return
     records = [list(record) for record in leader["log"][request["offset"] :]]
     answer = {"records": records, "high_watermark": leader["high_watermark"], "diverging": None}
