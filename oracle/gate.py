@@ -204,11 +204,13 @@ class ModelledGate:
         return replace(counted, marked=counted.remaining == 0)
 
     def with_response(self, follower: BrokerId, fetch: FetchInFlight) -> ModelledGate | None:
-        """Catch an answer that a hold has marked; None if none has."""
-        for armed in self.holds:
-            if armed.marked and armed.waits_for(follower, fetch, FetchStage.ANSWERED):
-                return self._catching(armed)
-        return None
+        """Catch an answer that holds have marked; None if none has. The younger ones wait for the next."""
+        marked = [a for a in self.holds if a.marked and a.waits_for(follower, fetch, FetchStage.ANSWERED)]
+        if not marked:
+            return None
+        oldest, *younger = marked
+        kept = (replace(a, marked=False) if a in younger else a for a in self.holds)
+        return self._with(replace(a, caught=True) if a == oldest else a for a in kept)
 
     def blocks_decisions(self, broker: BrokerId | None) -> bool:
         """Return whether a frame stands on a broker's channel from the controller: later ones wait behind it."""

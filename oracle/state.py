@@ -88,12 +88,14 @@ class ControllerDecision:
     Attributes:
         leader: None if nobody leads.
         deletes: the broker has the replica no more (StopReplica, or a change that leaves it out).
+        added: the replicas of which the leader learns by it that they are assigned.
     """
 
     leader: BrokerId | None
     leader_epoch: LeaderEpoch
     isr: frozenset[BrokerId]
     deletes: bool = False
+    added: frozenset[BrokerId] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

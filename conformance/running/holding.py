@@ -105,12 +105,16 @@ class Holding:
         self._faults.inject(gate_faults.delay(self._gate, name, point_of(step, self._topic), step.delay_ms))
 
     def end(self, step: ReleaseHold | Drop | Close) -> None:
-        """End a hold as a step says. One whose frame is dropped stands on: the sender waits for its answer."""
-        if isinstance(step, Drop):
-            self._gate.drop(step.name)
-            return
+        """End a hold as a step says. One whose frame is dropped stands on: the sender waits for its answer.
+
+        The frame may be on its way still: with ZooKeeper others are told seconds later how an ISR has changed.
+        """
         if isinstance(step, ReleaseHold) and step.late:
             self._deliver_late(step.name)
+            return
+        self.await_caught(step.name)
+        if isinstance(step, Drop):
+            self._gate.drop(step.name)
             return
         (self._gate.release if isinstance(step, ReleaseHold) else self._gate.close_connection)(step.name)
         for fault, entry in self._ours():
@@ -186,6 +190,20 @@ class Holding:
     def pending(self) -> frozenset[int]:
         """Return the leaders whose change of the ISR is undecided or unheard."""
         return self._held_on(TO_CONTROLLER)
+
+    def awaiting_metadata(self) -> list[tuple[str, BrokerId]]:
+        """Return the holds that lie in wait for an UpdateMetadata, with its broker."""
+        waiting = (f for f, _ in self._ours() if f.action == "hold" and self._gate.status(f.hold) is HoldStatus.ARMED)
+        places = ((f.hold, place_of(f.point).broker) for f in waiting if f.point.name == PointName.UPDATE_METADATA)
+        return [(name, BrokerId(broker)) for name, broker in places if broker is not None]
+
+    def is_caught(self, name: str) -> bool:
+        """Return whether a hold has caught its frame."""
+        return self._gate.status(name) is HoldStatus.CAUGHT
+
+    def undecided(self) -> frozenset[int]:
+        """Return the brokers whose LeaderAndIsr stands in the gate."""
+        return self._held_on((PointName.LEADER_AND_ISR,))
 
     def _held_on(self, channel: tuple[PointName, ...]) -> frozenset[int]:
         standing = ((PointName(fault.point.name), place.broker) for fault, place in self._standing())

@@ -19,7 +19,7 @@ from fault_injection.waiting import DeadlineExceededError, NotYetError, until
 from oracle.vocabulary import Timing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from conformance.probes.controller import CommittedPartition
     from conformance.running.rest import Rest
@@ -47,26 +47,36 @@ class LagTime:
         self._is_short = timing is Timing.LAG
         self._clock = clock
         self._passed_at = float("-inf")
+        self._gone: set[BrokerId] = set()
 
-    def require_short(self, silent_since: Mapping[BrokerId, float]) -> None:
+    def require_short(self, silent_since: Mapping[BrokerId, float], held_since: Mapping[BrokerId, float]) -> None:
         """Make sure that no follower was silent for so long that it may have left the ISR, unless that was asked for.
+
+        One that was silent when the lag time passed has left it, and whatever else silences it does not matter, until
+        a fetch of its comes through.
 
         Args:
             silent_since: when, on the clock, which followers fell silent.
+            held_since: those of them whose fetch a hold has caught.
 
         Raises:
             InconclusiveError: one may have left it.
         """
+        self._gone &= silent_since.keys()
+        self._gone -= {broker for broker, since in held_since.items() if since > self._passed_at}
         for broker, since in silent_since.items():
+            if broker in self._gone:
+                continue
             silent_s = self._clock() - since
             if self._is_short and since > self._passed_at and silent_s > LAG_S - LAST_FETCH_S:
                 raise InconclusiveError(
                     f"broker {broker} was silent for {silent_s:.1f} s before await_lag: it may have left the ISR"
                 )
 
-    def let_pass(self) -> None:
+    def let_pass(self, silent: Collection[BrokerId]) -> None:
         """Wait until every follower that is silent now has been so for the lag time, and was looked at."""
         self._passed_at = self._clock()
+        self._gone = set(silent)
         end = self._passed_at + 1.5 * LAG_S + SHRINK_GRACE_S
         until(lambda: self._clock() >= end, deadline_s=2 * 1.5 * LAG_S + SHRINK_GRACE_S, what="the lag time to pass")
 

@@ -56,7 +56,8 @@ class Processes:
         await_view: waits for what the controller has committed.
 
     Attributes:
-        gone_since: when (monotonic seconds) brokers fell silent that were killed or stopped.
+        gone_since: when (monotonic seconds) brokers fell silent that were killed; one that was stopped is in no ISR
+            that a leader could take it from.
         unreachable: tells which brokers hear no decision.
         unlisted: tells which brokers nobody need list among the live ones.
         on_death: told of each broker that is gone.
@@ -101,6 +102,7 @@ class Processes:
             case Start(broker):
                 self._start(broker)
                 self._await_registered(broker)
+                self.gone_since.pop(broker, None)
                 self._recorder.mark(Event.BROKER_STARTED, broker, f"broker {broker} started")
             case LoseTail(broker, offset):
                 self._cluster.end_hung(broker)
@@ -128,9 +130,8 @@ class Processes:
     ) -> None:
         since = time.monotonic()
         self._faults.inject(ending)
-        if isinstance(ending, fault.StopProcess):
-            since = time.monotonic()  # its controlled shutdown took it from the ISR, however long it then took to end
-        self.gone_since |= dict.fromkeys(brokers, since)
+        if not isinstance(ending, fault.StopProcess):
+            self.gone_since |= dict.fromkeys(brokers, since)
         for broker in brokers:
             self._recorder.mark(event, broker, f"broker {broker} {how}")
             self._holding.discharge(broker)

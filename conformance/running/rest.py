@@ -22,7 +22,7 @@ from fault_injection.waiting import DeadlineExceededError, NotYetError, until
 from oracle.vocabulary import BrokerId
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from conformance.probes.controller import CommittedPartition
     from conformance.probes.replica_probe import ProbedNumbers, ReplicaProbe
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 REST_DEADLINE_S = 30.0
 JOIN_GRACE_S = 8.0
-DEAF_S = 2.0
-"""How long a broker that hears no decision is given to do what it does in its old role: a few fetch waits."""
+DEAF_S = 1.0
+"""How long a broker that hears no decision is given to do what it does in its old role: ten fetch waits."""
 QUIET_ROUNDS = 2
 
 
@@ -73,6 +73,7 @@ class Rest:
         self.idle: Callable[[], frozenset[int]] = frozenset
         self.paused: Callable[[], frozenset[int]] = frozenset
         self.pending: Callable[[], frozenset[int]] = frozenset
+        self.undecided: Callable[[], frozenset[int]] = frozenset
 
     def expect_replicas(self, wanted: tuple[BrokerId, ...]) -> None:
         """Look at the replicas that brokers name from now on: the partition is on its way to other ones."""
@@ -168,6 +169,30 @@ class Rest:
                 raise NotYetError(f"broker {broker} names leader {seen.leader}, the controller {view.leader}")
             if seen is not None and self._is_kraft and sorted(seen.isr) != sorted(view.isr):
                 raise NotYetError(f"broker {broker} names the ISR {sorted(seen.isr)}, another one {sorted(view.isr)}")
+
+    def await_isr_told(self, broker: BrokerId, is_caught: Callable[[], bool]) -> None:
+        """Wait until a broker has heard who is in sync: with ZooKeeper it hears seconds later how an ISR has changed.
+
+        Source: ReplicaManager.maybePropagateIsrChanges.
+
+        Args:
+            broker: one that runs and hears the controller.
+            is_caught: whether a hold has what would tell it.
+
+        Raises:
+            DeadlineExceededError: it is not told.
+            ProbeError: it does not answer.
+        """
+
+        def is_told() -> bool:
+            if is_caught():
+                return True
+            seen, view = self._probe.metadata(broker), self.view()
+            if seen is not None and view.leader is not None and sorted(seen.isr) != sorted(view.isr):
+                raise NotYetError(f"it names {sorted(seen.isr)}, and the ISR is {sorted(view.isr)}")
+            return True
+
+        until(is_told, deadline_s=REST_DEADLINE_S, what=f"broker {broker} to be told the ISR")
 
     def _links(self, view: CommittedPartition) -> list[Link]:
         alive = self.alive()
@@ -326,7 +351,11 @@ class Rest:
         leader = next((broker for broker in numbers if broker == view.leader), None)
         if leader is None:
             return {}, {}
+        counted = self._counted_by(leader)
         for broker in (broker for broker, lives in self.alive().items() if lives and broker != leader):
+            if broker not in counted:
+                known[broker] = None
+                continue
             certain = self._gate.last_forwarded_fetch_offset(broker, leader, self._topic, 0)
             diverging = self._gate.diverging_fetch_offset(broker, leader, self._topic, 0)
             high_watermark = numbers[leader].high_watermark  # a leader that has counted no fetch inherited it
@@ -335,3 +364,8 @@ class Rest:
             if diverging is not None and not shows:
                 instead[broker] = diverging
         return known, instead
+
+    def _counted_by(self, leader: BrokerId) -> Sequence[int]:
+        """Return the replicas that a leader counts: those it has heard of, though it answers others, too."""
+        seen = self._probe.metadata(leader) if leader in self.undecided() else None
+        return self.replicas if seen is None else seen.replicas

@@ -6,6 +6,7 @@ whatever stops it is a ``RunInterruption`` that says which verdict it means.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from conformance.interruption import AwaitedStateMissingError, HarnessError
@@ -38,7 +39,7 @@ from oracle.steps.produce import AwaitOutcome, Produce
 from oracle.steps.questions import Ask
 from oracle.steps.topic import AddPartitions, Alter, CreateTopic, DeleteRecords, DeleteTopic, Elect, Reassign
 from oracle.steps.waits import AwaitIsr, AwaitLag, AwaitLeader, Checkpoint
-from oracle.vocabulary import BrokerId, ElectionKind
+from oracle.vocabulary import BrokerId, ElectionKind, PointName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -115,6 +116,7 @@ class Runner:
         rest.idle = self._obstacles.unreachable
         rest.paused = lambda: self._obstacles.paused
         rest.pending = self._holding.pending
+        rest.undecided = self._holding.undecided
 
     def run(self) -> None:
         """Take every step, then give up what is still pending.
@@ -145,6 +147,7 @@ class Runner:
                 self._recorder.observe(measured)
             else:
                 self._rest.wait()
+                self._await_updates()
                 self._processes.note_fatal_exits()
                 self._holding.require_undisturbed()
                 self._recorder.observe(self._rest.numbers())
@@ -159,7 +162,7 @@ class Runner:
         self._producing.note_answered()
         self._asking.note_leader()
         self._faults.look()
-        self._lag_time.require_short(self._silent_since())
+        self._lag_time.require_short(self._silent_since(), self._held_since())
         self._recorder.finish(step.word, text)
 
     def _take(self, step: Step) -> None:  # noqa: C901, PLR0912 - one case per step
@@ -190,7 +193,7 @@ class Runner:
                 wanted = sorted(isr)
                 self._await_view(f"ISR {wanted}", lambda view: sorted(view.isr) == wanted)
             case AwaitLag():
-                self._lag_time.let_pass()
+                self._lag_time.let_pass(self._silent_since())
             case Checkpoint():
                 pass
             case Pause() | Resume() | CutLink() | Heal() | Isolate() | Rejoin():
@@ -203,7 +206,7 @@ class Runner:
     def _gate_frames(self, step: Hold | DelayFrame | AwaitHold | ReleaseHold | Drop | Close) -> None:
         match step:
             case Hold():
-                self._holding.arm(step)
+                self._arm(step)
             case DelayFrame():
                 self._holding.delay(name_of_delay(self._recorder.step or 0), step)
             case AwaitHold(name):
@@ -211,12 +214,24 @@ class Runner:
             case ReleaseHold() | Drop() | Close():
                 self._holding.end(step)
 
+    def _arm(self, step: Hold) -> None:
+        """Arm a hold; one of UpdateMetadata shall not catch what tells of an ISR change before it."""
+        if step.point is PointName.UPDATE_METADATA and step.broker in self._hearing():
+            self._rest.await_isr_told(step.broker, lambda: False)
+        self._holding.arm(step)
+
+    def _await_updates(self) -> None:
+        """Wait until holds of UpdateMetadata have caught what tells of an ISR change, which comes seconds after it."""
+        for name, broker in self._holding.awaiting_metadata():
+            if broker in self._hearing():
+                self._rest.await_isr_told(broker, partial(self._holding.is_caught, name))
+
     def _silent_since(self) -> dict[BrokerId, float]:
         """Return since when (monotonic seconds) which followers fell silent: held, killed or stopped."""
-        since = self._processes.gone_since | self._obstacles.silent_since()
-        for follower, frame in self._holding.silent().items():
-            since[follower] = frame.caught_ns / 1e9
-        return since
+        return self._processes.gone_since | self._obstacles.silent_since() | self._held_since()
+
+    def _held_since(self) -> dict[BrokerId, float]:
+        return {follower: frame.caught_ns / 1e9 for follower, frame in self._holding.silent().items()}
 
     def _unreachable(self) -> frozenset[int]:
         return self._holding.unreachable() | self._obstacles.unreachable()

@@ -123,10 +123,12 @@ def change_settings(state: PartitionState, settings: TopicSettings, rules: RuleS
     return notify(state, rules.settings_changed(state.controller, old, partition, rules.election), rules)
 
 
-def notify(state: PartitionState, decided: ControllerView, rules: RuleSet) -> PartitionState:
+def notify(
+    state: PartitionState, decided: ControllerView, rules: RuleSet, added: frozenset[BrokerId] = frozenset()
+) -> PartitionState:
     """Send the controller's decision to every broker to which it is news; each hears it in its own time."""
     decided = rules.marks_recovery(state.controller, decided)
-    decision = ControllerDecision(decided.leader, decided.leader_epoch, frozenset(decided.isr))
+    decision = ControllerDecision(decided.leader, decided.leader_epoch, frozenset(decided.isr), added=added)
     replicas = tuple(
         _told(replica, decision, rules)
         if replica.broker in state.assignment and _is_reached(replica, decided, rules)
@@ -146,11 +148,13 @@ def _is_reached(replica: ReplicaState, decided: ControllerView, rules: RuleSet) 
 def _told(replica: ReplicaState, decision: ControllerDecision, rules: RuleSet) -> ReplicaState:
     last = replica.undelivered[-1] if replica.undelivered else None
     epoch, isr = (last.leader_epoch, last.isr) if last else (replica.leader_epoch, replica.isr)
-    is_new_to_leader = decision.leader == replica.broker and decision.isr != isr
+    is_new_to_leader = decision.leader == replica.broker and (decision.isr != isr or bool(decision.added))
     if not fencing.is_news(decision.leader_epoch, epoch) and not is_new_to_leader:
         return replica
-    earlier = () if rules.delivery.merges else replica.undelivered
-    return replace(replica, undelivered=(*earlier, decision))
+    if not rules.delivery.merges:
+        return replace(replica, undelivered=(*replica.undelivered, decision))
+    added = decision.added.union(*(earlier.added for earlier in replica.undelivered))
+    return replace(replica, undelivered=(replace(decision, added=added),))
 
 
 def awaiting(state: PartitionState) -> tuple[BrokerId, ...]:
@@ -192,7 +196,7 @@ def begin(state: PartitionState, target: tuple[BrokerId, ...], rules: RuleSet) -
     state = replace(state, assignment=merged, reassignment=reassignment)
     if rules.reassignment.is_ready(state.controller, reassignment):
         return state
-    return notify(state, rules.reassignment.begun(state.controller), rules)
+    return notify(state, rules.reassignment.begun(state.controller), rules, added)
 
 
 def advanced(state: PartitionState, rules: RuleSet) -> PartitionState:

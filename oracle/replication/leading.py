@@ -124,6 +124,8 @@ def receive(state: PartitionState, follower: ReplicaState, fetch: FetchInFlight,
     if fetch.kind is FetchKind.EPOCH_LOOKUP:
         answer = rules.truncation.end_offset_for(leader.log, fetch.last_epoch)
         return _answered(state, follower, fetch, answer)
+    if not knows_replica(leader, follower.broker) and not rules.answers_unknown_replicas:
+        return _turned_away(state, follower, fetch, rules)
     return _receive_fetch(state, follower, fetch, leader, rules)
 
 
@@ -133,6 +135,11 @@ def _serving(state: PartitionState, fetch: FetchInFlight, rules: RuleSet) -> Rep
     if leader is None:
         return None
     return leader if is_served(fetch, leader, rules) else None
+
+
+def knows_replica(leader: ReplicaState, follower: BrokerId) -> bool:
+    """Return whether a leader has heard that a follower's replica is assigned: it counts no other one."""
+    return not any(follower in decision.added for decision in leader.undelivered)
 
 
 def is_served(fetch: FetchInFlight, leader: ReplicaState, rules: RuleSet) -> bool:
@@ -232,7 +239,9 @@ def _diverging(leader: ReplicaState, fetch: FetchInFlight, rules: RuleSet) -> Ep
 def _recorded(
     state: PartitionState, leader: ReplicaState, fetch: FetchInFlight, follower: ReplicaState, rules: RuleSet
 ) -> PartitionState:
-    """Record a follower's end offset; let it join the ISR if it may; raise the high watermark."""
+    """Record a known follower's end offset; let it join the ISR if it may; raise the high watermark."""
+    if not knows_replica(leader, follower.broker):
+        return state
     end_before = leader.remote_log_end_offset(follower.broker)
     leader = leader.with_remote(leader.remote(follower.broker).fetched(fetch.offset, leader.log.log_end_offset))
     may_join = rules.joins_isr(fetch.offset, leader.high_watermark, leader.epoch_start_offset)

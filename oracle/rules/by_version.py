@@ -127,6 +127,7 @@ BASE = RuleSet(
     marks_recovery=unclean_election.unmarked,
     stopping_leader_cuts=False,
     reassignment=reassignment.IN_STEPS,
+    answers_unknown_replicas=False,
     elects_uncleanly_on_request=False,
     settings_changed=unclean_election.waits_for_broker,
     allows_unclean_election=unclean_election.forbidden_unless_set,
@@ -262,6 +263,7 @@ TABLE: tuple[RuleRow, ...] = (
         having(stops_replica=fencing.stops_in_the_same_epoch),
     ),
     RuleRow(unclean_election.UNCLEAN_LEADER_RECOVERS, since("3.2.0"), having(marks_recovery=unclean_election.marked)),
+    RuleRow(reassignment.UNKNOWN_ANSWERED, between("1.0.0", "3.3.0"), having(answers_unknown_replicas=True)),
     RuleRow(reassignment.IN_STEPS.rule, in_zookeeper_mode, same),
     RuleRow(
         reassignment.ADDED_ONLY.rule,

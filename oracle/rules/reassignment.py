@@ -8,12 +8,21 @@ the reassignment, and starts a leader epoch only if replicas leave. Up to 3.7 it
 wanted ones that were assigned before may be out of sync. From 3.8 to 4.2 it waits for all wanted ones (KAFKA-15665);
 from 4.3 on again for the added ones alone, unless fewer replicas are added than leave (KAFKA-19975).
 
+A new replica may fetch before its leader has heard that it is assigned. No leader counts it then. Up to 0.11 the whole
+fetch fails. From 1.0 on (KAFKA-5758) it is to be answered without records; but such an answer waits for more, and then
+is given what there is. With ZooKeeper a leader that checks the epoch (KIP-320) refuses it, since the decision to come
+has a new one; from 3.3 on every leader does (KAFKA-13837), as it must in KRaft mode, where the epoch stays.
+
 Without it replicas would leave before others have their records, and a leader would go on that has no log.
 
 Sources: KafkaController.onPartitionReassignment (KIP-455), PartitionReassignmentReplicas,
-PartitionChangeBuilder.completeReassignmentIfNeeded.
+PartitionChangeBuilder.completeReassignmentIfNeeded; ReplicaManager.updateFollowerLogReadResults, DelayedFetch,
+Partition.followerReplicaOrThrow.
 
 Mutant: ends-before-new-replicas-are-in-sync, which the story reassignment-on-3.9-zookeeper notices.
+Mutant: counts-a-replica-of-which-it-has-not-heard, which a question between two steps notices.
+Mutant: refuses-a-replica-of-which-it-has-not-heard, likewise.
+Mutant: gives-records-to-a-replica-of-which-it-has-not-heard, likewise.
 """
 
 from __future__ import annotations
@@ -108,6 +117,11 @@ def completed_at_once(
     return (bumped(view) if removed else view,)
 
 
+UNKNOWN_ANSWERED = Rule(
+    name="replica-unknown-to-leader-is-given-records",
+    source="KAFKA-5758, KAFKA-13837, DelayedFetch.onComplete",
+    says="A leader gives records to a new replica before it has heard of it, and does not count it.",
+)
 IN_STEPS = ReassignmentRules(
     Rule(
         name="reassignment-in-steps",

@@ -65,6 +65,7 @@ class RuleSet:
         marks_recovery: (view before, view after) -> the view, marked after an unclean election.
         stopping_leader_cuts: a leader that stops gracefully cuts its log to its high watermark.
         reassignment: how the partition moves to other brokers.
+        answers_unknown_replicas: a leader answers a replica before it has heard that it is assigned (KAFKA-5758).
         elects_uncleanly_on_request: an operator may ask for an unclean election (KIP-460).
         settings_changed: (view, old settings, partition, election rules) -> the view under new settings.
         allows_unclean_election: (unclean.leader.election.enable, None if not set) -> unclean election is allowed.
@@ -117,6 +118,7 @@ class RuleSet:
     marks_recovery: Callable[[ControllerView, ControllerView], ControllerView]
     stopping_leader_cuts: bool
     reassignment: ReassignmentRules
+    answers_unknown_replicas: bool
     elects_uncleanly_on_request: bool
     settings_changed: Callable[[ControllerView, TopicSettings, ElectedPartition, ElectionRules], ControllerView]
     allows_unclean_election: Callable[[bool | None], bool]

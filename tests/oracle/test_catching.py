@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from oracle.predict import initial_world, predict, take
 from oracle.rules.by_version import rules_for
-from oracle.steps.brokers import Isolate, Kill, Pause, Rejoin, Resume, Start
+from oracle.steps.brokers import Isolate, Kill, Pause, Rejoin, Resume, Start, Stop
 from oracle.steps.frames import AwaitHold, Close, CutLink, DelayFrame, Drop, Heal, Hold, ReleaseHold
 from oracle.steps.step import ScheduleError, Step
 from oracle.steps.topic import Elect, Reassign
@@ -122,6 +123,38 @@ def test_the_link_moves_again_when_the_former_leader_leads_once_more() -> None:
 def test_up_to_1_0_the_broker_waits_for_the_answer_and_that_is_refused(version: str) -> None:
     refused = refusal(*FOLLOWS_TWO, HELD, AwaitHold("late"), PREFERRED, version=version)
     assert "broker 3 takes another leader while a hold has its fetch: up to Kafka 1.0 it waits" in str(refused)
+
+
+def waiting(*_steps: Step) -> tuple[Step, ...]:
+    """Return a follower whose fetch a hold has, or had thrown away."""
+    return (produce("m0"), hold("late", follower=THREE), *_steps)
+
+
+@pytest.mark.parametrize("kept", [waiting(), waiting(Drop("late"))])
+@pytest.mark.parametrize("version", ["0.10.2.2", "0.11.0.3", "1.0.2"])
+def test_up_to_1_0_a_broker_that_stops_waits_for_the_answer_and_that_is_refused(
+    version: str, kept: tuple[Step, ...]
+) -> None:
+    refused = refusal(*kept, Stop(THREE), version=version)
+    assert "broker 3 would wait in its shutdown for the answer to its fetch" in str(refused)
+
+
+@pytest.mark.parametrize(
+    ("version", "steps"), [("1.1.0", (Stop(THREE),)), ("1.0.2", (ReleaseHold("late"), Stop(THREE)))]
+)
+def test_a_broker_that_waits_for_no_answer_stops(version: str, steps: tuple[Step, ...]) -> None:
+    assert not world_after(version, *waiting(), *steps).state.replica(THREE).alive
+
+
+def test_of_two_holds_for_one_answer_the_younger_waits_for_the_next() -> None:
+    first, second = (hold(name, PointName.FETCH_RESPONSE, follower=THREE) for name in ("first", "second"))
+    sent = produce("m0", expect=Expectation.ANY)
+    gate = world_after("2.0.1", first, second, sent).gate
+    assert [(armed.hold.name, armed.caught) for armed in gate.holds] == [("first", True), ("second", False)]
+    gate = world_after("2.0.1", first, second, sent, ReleaseHold("first")).gate
+    assert [(armed.hold.name, armed.caught) for armed in gate.holds] == [("second", True)]
+    refused = refusal(*(replace(one, fetch_offset=Offset(0)) for one in (first, second)), sent)
+    assert str(refused).startswith("hold 'second' never catches a frame")
 
 
 def test_a_replica_that_is_deleted_keeps_its_connection() -> None:

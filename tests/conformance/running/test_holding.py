@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from threading import Timer
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from fault_injection.faults.gate_faults import GateFault
 from fault_injection.wire.gate_events import HoldStatus
 from fault_injection.wire.points import Point
 from fault_injection.wire.proxy import GateProxy
-from oracle.steps.frames import DelayFrame, Drop, Hold, ReleaseHold
+from oracle.steps.frames import Close, DelayFrame, Drop, Hold, ReleaseHold
 from oracle.vocabulary import BrokerId, Offset, PointName
 from tests.fault_injection.wire.frames_of import fetch_request, framed
 
@@ -103,6 +104,20 @@ def test_a_hold_blocks_its_link_from_the_frame_that_it_catches_to_its_release(be
     bench.holding.end(ReleaseHold("gap"))
     assert not bench.holding.blocked_links()
     assert bench.standing() == ["later"]
+
+
+@pytest.mark.parametrize("end", [ReleaseHold("gap"), Drop("gap"), Close("gap")])
+def test_a_frame_that_is_on_its_way_still_is_waited_for_before_it_is_let_go(
+    bench: Bench, end: ReleaseHold | Drop | Close
+) -> None:
+    bench.holding.arm(Hold("gap", PointName.FETCH_REQUEST, TWO, ONE))
+    connection = bench.gate.connected(LinkName.replication(1))
+    frame = bytearray(fetch_request(offset=3))
+    coming = Timer(0.1, bench.gate.request_arrived, (connection, frame))
+    coming.start()
+    bench.holding.end(end)
+    coming.join()
+    assert bench.gate.status("gap") in (HoldStatus.RELEASED, HoldStatus.DROPPED, HoldStatus.CLOSED)
 
 
 def test_a_dropped_frame_is_waited_for_until_its_link_is_cut(bench: Bench) -> None:

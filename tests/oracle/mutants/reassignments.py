@@ -5,19 +5,68 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from oracle.predict import predict
+from oracle.rules.by_version import rules_for
 from oracle.rules.reassignment import ADDED_ONLY, ADDED_UNLESS_FEWER, IN_ONE_RECORD, IN_STEPS, unchanged, wanted_in_sync
-from tests.oracle.mutants.killers import Story
+from oracle.steps.frames import Hold, ReleaseHold
+from oracle.steps.topic import Reassign
+from oracle.steps.waits import Checkpoint
+from oracle.vocabulary import MetadataMode, PointName
+from tests.oracle.mutants.killers import Answer, Story
 from tests.oracle.mutants.mutant import Mutant, with_fields
+from tests.oracle.schedules import ONE, TWO, produce, schedule
 
 if TYPE_CHECKING:
-    from oracle.state import ControllerView, Reassignment
+    from collections.abc import Callable
+
+    from oracle.rules.rule_set import RuleSet
+    from oracle.state import ControllerView, Reassignment, ReplicaState
+    from oracle.vocabulary import BrokerId
 
 
 def always(_view: ControllerView, _reassignment: Reassignment) -> bool:
     return True
 
 
+def known(_leader: ReplicaState, _follower: BrokerId) -> bool:
+    return True
+
+
+def fetched_unheard(version: str) -> Callable[[Callable[[RuleSet], RuleSet]], object]:
+    """Ask what a new replica has, and what its leader knows of it, while the leader has not heard of it."""
+
+    def ask(change: Callable[[RuleSet], RuleSet]) -> object:
+        told = Hold("told", PointName.LEADER_AND_ISR, broker=ONE)
+        steps = (produce("m0"), told, Reassign((TWO, ONE)), Checkpoint("moving"), ReleaseHold("told"))
+        rules = change(rules_for(version, MetadataMode.ZOOKEEPER))
+        (moment,) = predict(schedule(*steps, replicas=(ONE,)), rules).checkpoints
+        return moment.replicas[TWO].log_end_offset, moment.remote_log_end_offsets.get(TWO)
+
+    return ask
+
+
 MUTANTS = (
+    Mutant(
+        "counts-a-replica-of-which-it-has-not-heard",
+        "reassignment",
+        "a leader counts a new replica before it has heard of it",
+        Answer(fetched_unheard("2.0.1"), (1, None)),
+        patches={"oracle.replication.leading.knows_replica": known},
+    ),
+    Mutant(
+        "refuses-a-replica-of-which-it-has-not-heard",
+        "reassignment",
+        "2.0 gives a new replica nothing before the leader has heard of it",
+        Answer(fetched_unheard("2.0.1"), (1, None)),
+        with_fields(answers_unknown_replicas=False),
+    ),
+    Mutant(
+        "gives-records-to-a-replica-of-which-it-has-not-heard",
+        "reassignment",
+        "0.11 gives a new replica records before the leader has heard of it",
+        Answer(fetched_unheard("0.11.0.3"), (0, None)),
+        with_fields(answers_unknown_replicas=True),
+    ),
     Mutant(
         "ends-before-new-replicas-are-in-sync",
         "reassignment",
