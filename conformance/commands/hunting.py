@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from conformance.console import Console
 
 DESCRIPTION = """Grows schedules step by step from what the model predicts, runs each on real brokers, and holds every
-number and record against the prediction. Two of three blocks of schedules are aimed: for each rule of the release the
-model is searched for one that brokers without that rule would not pass; the others prefer steps that rules decide in
-ways that were never met. A difference is tried again three times on a
-fresh cluster (one that comes back now and then is inconclusive), explained by a swapped rule if one fits, shrunk, and
-written as a schedule of its own with the command that runs it. One seed gives the same schedules on any machine; a hunt
-goes on where it stopped."""
+number and record against the prediction. Two of three blocks of schedules are aimed: the model is searched for some
+that brokers without a rule of the release would not pass, and of hundreds that are drawn there those are taken that
+hold brokers to a rule which few before them do. The others prefer steps that rules decide in ways that were never met.
+A difference is tried again three times on a fresh cluster (one that comes back now and then is inconclusive), explained
+by a swapped rule if one fits, shrunk, and written as a schedule of its own with the command that runs it. One seed
+gives the same schedules on any machine; a hunt goes on where it stopped."""
 EPILOG = """examples:
   kafka-conformance hunt --time 20m                       the newest release
   kafka-conformance hunt --kafka 2.8.2,4.4.0 --schedules 50 --seed 7
@@ -147,7 +147,7 @@ def hunt(console: Console, asked: HuntRequest) -> int:
     tally = GrowthCount()
     try:
         for line in chosen:
-            with AimedInBackground(line.rules, str(seed), is_wanted=asked.is_guided) as aims:
+            with AimedInBackground(line.rules, str(seed), asked.patterns, is_wanted=asked.is_guided) as aims:
                 guide = DrawnDecisions(asked, journal.hunted(line.text, seed, line.rules_of))
                 _hunt_on(console, LineHunt(asked, journal, line, seed, tally, aims, guide), done)
     finally:

@@ -1,22 +1,28 @@
-"""Which schedule shows that a rule is as the model says? The explorer searches one for each, before anything is drawn.
+"""Which schedule shows that a rule is as the model says? They are looked for while a hunt runs.
 
-Chance alone meets most rules only after hundreds of schedules: what they decide is over in half a step. So the states
-of the explorer's model are searched breadth first, and in each it is asked which rule, swapped, would lead elsewhere.
-From where it would, both go on side by side until something differs that can be measured. The way there is written as
-a schedule, with a checkpoint after every step, and counts if its prediction tells the two apart.
+Chance alone meets most rules only after hundreds of schedules: what they decide is over in half a step, and seldom
+measured. A model is faster than brokers, so many more schedules are looked at than are run, in two ways.
 
-The search is bounded, and some rules are read by no event of that model: those are left to chance.
+The states of the explorer's model are searched breadth first, and in each it is asked which rule, swapped, would lead
+elsewhere. From where it would, both go on side by side until something differs that can be measured. The way there is
+written as a schedule, with a checkpoint after every step, and counts if its prediction tells the two apart.
+
+Some rules are read by no event of that model. So schedules are drawn, too, as a hunt draws them, and of those the ones
+are kept that hold brokers to a rule which few of those before do.
 """
 
 from __future__ import annotations
 
+import os
 import signal
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass, replace
+from itertools import islice, repeat
 from multiprocessing import get_context
 from random import Random
 from typing import TYPE_CHECKING, Self
 
+from conformance.hunting.growing import BLOCK, NothingGrownError, grow, has_steps
 from conformance.hunting.legal_steps import REQUIREMENT, DroppedError, retaken
 from conformance.hunting.rules_at_work import rules_held, told_by, watching
 from oracle.brokers.model import Brokers
@@ -31,7 +37,7 @@ from oracle.steps.waits import Checkpoint
 from oracle.vocabulary import Acks, MetadataMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from multiprocessing.connection import Connection
     from types import TracebackType
 
@@ -58,40 +64,71 @@ PLACES_MAX = 30
 """In so many places a rule is looked at in one search."""
 PAIRS_MAX = 1500
 """So many pairs of states are looked at to find a difference that can be measured."""
+NICENESS = 5
+"""Brokers that run meanwhile come first."""
 WRITTEN_MAX = 80
 """So many ways are written as schedules until one tells a rule."""
 
 
+DRAWN_MAX = 600
+"""So many schedules are drawn in all."""
+DRAWN_IN_TURN = 20
+"""So many are drawn between two searches of the explorer's model."""
+HELD_ENOUGH = 2
+"""A rule that so many schedules hold brokers to is wanted no more."""
+
+
 @dataclass(frozen=True, slots=True)
 class Aimed:
-    """A schedule that holds brokers to a rule.
+    """A schedule that holds brokers to rules that were wanted.
 
     Attributes:
-        rule: its name.
-        held: every rule that it holds brokers to.
+        held: the rules.
     """
 
-    rule: str
     schedule: Schedule
     held: frozenset[str]
 
 
-def aimed(rules: RuleSet, seed: str) -> tuple[Aimed, ...]:
-    """Return a schedule for each rule that the explorer finds one for, in the order in which a hunt runs them.
-
-    Those that come first hold brokers to all the rules that were found; the others do that a second time.
+def aims(rules: RuleSet, seed: str) -> Iterator[Aimed]:
+    """Yield schedules in the order in which a hunt runs them: by turns searched and drawn, then drawn alone.
 
     Args:
         rules: the release's.
-        seed: of the hunt; it decides the order.
+        seed: of the hunt; it decides the order of what was found in one search, and what is drawn.
     """
-    others = one_rule_apart(rules)
-    found = telling(rules, others)
-    names = sorted(found)
-    Random(f"{seed}/aims").shuffle(names)  # noqa: S311 - chance that can be repeated is what is wanted
-    every = [Aimed(name, found[name], frozenset(rules_held(found[name], rules, others))) for name in names]
-    first = tuple(_first(every))
-    return (*first, *(one for one in every if one not in first))
+    wanted = _Wanted(rules)
+    drawn = map(wanted.drawn_one, repeat(f"{seed}/aims"), range(DRAWN_MAX))
+    chance = Random(f"{seed}/aims")  # noqa: S311 - chance that can be repeated is what is wanted
+    for found in searched(rules, wanted.others):
+        names = sorted(found)
+        chance.shuffle(names)
+        yield from filter(None, (wanted.aimed(found[name]) for name in names))
+        yield from filter(None, islice(drawn, DRAWN_IN_TURN))
+    yield from filter(None, drawn)
+
+
+class _Wanted:
+    """Which rules do few schedules hold brokers to so far?"""
+
+    def __init__(self, rules: RuleSet) -> None:
+        self._rules = rules
+        self.others = one_rule_apart(rules)
+        self._held: Counter[str] = Counter()
+
+    def aimed(self, schedule: Schedule) -> Aimed | None:
+        """Return a schedule if it holds brokers to a rule that is wanted."""
+        wanted = {name: other for name, other in self.others.items() if self._held[name] < HELD_ENOUGH}
+        held = frozenset(rules_held(schedule, self._rules, wanted))
+        self._held.update(held)
+        return Aimed(schedule, held) if held else None
+
+    def drawn_one(self, seed: str, number: int) -> Aimed | None:
+        """Draw a schedule, and return it if it holds brokers to a rule that is wanted."""
+        try:
+            return self.aimed(grow(self._rules, seed, number).schedule)
+        except NothingGrownError:
+            return None
 
 
 def telling(rules: RuleSet, others: Mapping[str, RuleSet]) -> dict[str, Schedule]:
@@ -102,24 +139,22 @@ def telling(rules: RuleSet, others: Mapping[str, RuleSet]) -> dict[str, Schedule
         others: the rule sets that differ from them in one rule, by its name.
     """
     found: dict[str, Schedule] = {}
-    for bounds, states_max in SEARCHED:
-        missing = {name: other for name, other in others.items() if name not in found}
-        if not missing:
-            break
-        search = _RuleSearch(rules, missing, bounds, states_max)
-        for name in search.places:
-            schedule = search.schedule(name)
-            if schedule is not None:
-                found[name] = schedule
+    for more in searched(rules, others):
+        found |= more
     return found
 
 
-def _first(every: list[Aimed]) -> Iterator[Aimed]:
-    held: set[str] = set()
-    for one in every:
-        if one.rule not in held:
-            held |= one.held
-            yield one
+def searched(rules: RuleSet, others: Mapping[str, RuleSet]) -> Iterator[dict[str, Schedule]]:
+    """Yield what ``telling`` returns search by search; what one has found none after it looks for."""
+    missing = dict(others)
+    for bounds, states_max in SEARCHED:
+        if not missing:
+            return
+        search = _RuleSearch(rules, missing, bounds, states_max)
+        written = {name: search.schedule(name) for name in search.places}
+        found = {name: schedule for name, schedule in written.items() if schedule is not None}
+        missing = {name: other for name, other in missing.items() if name not in found}
+        yield found
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,28 +278,30 @@ def _seen(state: PartitionState) -> object:
     return controller.leader, sorted(controller.isr), sorted(controller.elr), numbers
 
 
-# The search takes a minute or two of one core: a process of its own does it, while the first schedules are run.
+# The search takes minutes of one core: a process of its own does it, while the first schedules are run.
 
 
 class AimedInBackground:
-    """The schedules that are aimed at rules, searched in a process that ends with its ``with`` block.
+    """The schedules that are aimed at rules, looked for in a process that ends with its ``with`` block.
 
     Args:
         rules: the release's.
         seed: of the hunt.
-        is_wanted: False searches none.
+        patterns: what the words of steps are to match: each schedule has a step for each of them.
+        is_wanted: False looks for none.
     """
 
-    def __init__(self, rules: RuleSet, seed: str, *, is_wanted: bool = True) -> None:
+    def __init__(self, rules: RuleSet, seed: str, patterns: Sequence[str] = (), *, is_wanted: bool = True) -> None:
         spawning = get_context("spawn")
         self._receiving, sending = spawning.Pipe(duplex=False)
-        arguments = (sending, rules.version, rules.metadata.value, seed)
+        arguments = (sending, rules.version, rules.metadata.value, seed, patterns)
         self._process = spawning.Process(target=_send_aimed, args=arguments, daemon=True)
-        self._found: tuple[Aimed, ...] | None = None if is_wanted else ()
+        self._found: list[Aimed] = []
+        self._is_over = not is_wanted
         self._sending = sending
 
     def __enter__(self) -> Self:
-        if self._found is None:
+        if not self._is_over:
             self._process.start()
         self._sending.close()  # so that the end of the process is the end of the pipe
         return self
@@ -276,20 +313,30 @@ class AimedInBackground:
             self._process.kill()
             self._process.join()
 
-    def are_found(self) -> bool:
-        """Return whether the search is over."""
-        return self._found is not None or self._receiving.poll()
+    def are_known(self, count: int) -> bool:
+        """Return whether so many were found, or no more will be."""
+        while not self._is_over and len(self._found) < count and self._receiving.poll():
+            self._receive()
+        return self._is_over or len(self._found) >= count
 
-    def found(self) -> tuple[Aimed, ...]:
-        """Return what was found, once the search is over; nothing if its process has ended otherwise."""
-        if self._found is None:
-            try:
-                self._found = self._receiving.recv()
-            except EOFError:
-                self._found = ()
-        return self._found
+    def at(self, index: int) -> Aimed | None:
+        """Return one of them, once it is found; None if the search is over before, or its process has ended."""
+        while not self._is_over and len(self._found) <= index:
+            self._receive()
+        return self._found[index] if index < len(self._found) else None
+
+    def _receive(self) -> None:
+        try:
+            self._found.extend(self._receiving.recv())
+        except EOFError:
+            self._is_over = True
 
 
-def _send_aimed(sending: Connection, version: str, metadata: str, seed: str) -> None:
+def _send_aimed(sending: Connection, version: str, metadata: str, seed: str, patterns: Sequence[str]) -> None:
+    """Send a block of schedules after the other, in each those on one kind of cluster together."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started it ends it
-    sending.send(aimed(rules_for(version, MetadataMode(metadata)), seed))
+    os.nice(NICENESS)
+    every = aims(rules_for(version, MetadataMode(metadata)), seed)
+    asked = (one for one in every if has_steps(one.schedule.steps, patterns))
+    while block := list(islice(asked, BLOCK)):
+        sending.send(sorted(block, key=lambda one: (one.schedule.timing, one.schedule.checkpointing)))

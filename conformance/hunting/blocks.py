@@ -1,7 +1,8 @@
 """Which schedules does a hunt run on a line, and in which order?
 
-Blocks of schedules, each on one kind of cluster. Of three blocks one is drawn, and the others are aimed at rules while
-there are aims. A number always stands for the same schedule; while the aims are searched the drawn blocks come first.
+Blocks of schedules, each on one kind of cluster, if it is drawn. Of three blocks one is, and the others are aimed at
+rules while there are aims. A number always stands for the same schedule; while its aims are looked for others come
+first.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from conformance.hunting.deciding import RuleDecision
-from conformance.hunting.growing import BLOCK, NothingGrownError, grow, has_steps
+from conformance.hunting.growing import BLOCK, NothingGrownError, grow
 from conformance.hunting.lane import HuntLane, NumberedSchedule
 from conformance.run_options import RunOptions
 from oracle.predict import predict
@@ -122,15 +123,19 @@ class LineHunt:
         waiting: deque[list[int]] = deque()
         is_over = self.lane.is_over
         while not is_over():
-            block = None if waiting and self.aims.are_found() else next(numbers, None)
+            block = None if waiting and self._is_ready(waiting[0]) else next(numbers, None)
             if block is None and not waiting:
                 return
             if block is None:
                 yield waiting.popleft()
-            elif _is_drawn(block[0] // BLOCK) or self.aims.are_found():
+            elif self._is_ready(block):
                 yield block
             else:
                 waiting.append(block)
+
+    def _is_ready(self, numbers: list[int]) -> bool:
+        """Return whether a block can be run: a drawn one, or one whose aims are known."""
+        return _is_drawn(numbers[-1] // BLOCK) or self.aims.are_known(_index_of_aim(numbers[-1]) + 1)
 
     def _numbers_in_order(self) -> Iterator[list[int]]:
         """Yield the numbers that have no verdict, block by block, as many as were asked for."""
@@ -145,12 +150,9 @@ class LineHunt:
 
     def _schedule(self, number: int) -> NumberedSchedule | None:
         """Return the schedule of a number: of three blocks one is drawn, the others are aimed while there are aims."""
-        block, place = divmod(number, BLOCK)
-        drawn = (block + DRAWN_EVERY - 1) // DRAWN_EVERY
-        aims = () if _is_drawn(block) else self.aims.found()
-        aims = tuple(aim for aim in aims if has_steps(aim.schedule.steps, self.asked.patterns))
-        if (index := (block - drawn) * BLOCK + place) < len(aims):
-            schedule = replace(aims[index].schedule, id=f"hunt/{self.seed}-{number}")
+        aim = None if _is_drawn(number // BLOCK) else self.aims.at(_index_of_aim(number))
+        if aim is not None:
+            schedule = replace(aim.schedule, id=f"hunt/{self.seed}-{number}")
             return NumberedSchedule(number, schedule, bool(predict(schedule, self.line.rules).unregistrable))
         try:
             met = self.guide.before(number)
@@ -159,6 +161,13 @@ class LineHunt:
             return None
         self.guide.add(number, grown.brings)
         return NumberedSchedule(number, grown.schedule, bool(grown.prediction.unregistrable), grown.brings)
+
+
+def _index_of_aim(number: int) -> int:
+    """Return which aim the schedule of a number in an aimed block is."""
+    block, place = divmod(number, BLOCK)
+    drawn = (block + DRAWN_EVERY - 1) // DRAWN_EVERY
+    return (block - drawn) * BLOCK + place
 
 
 def _is_drawn(block: int) -> bool:

@@ -174,6 +174,7 @@ class FetchEvents:
                 last_fetched_epoch=epoch_or_none(entry.last_fetched_epoch),
                 replica_epoch=said.replica_epoch if said.replica_epoch != NONE else None,
                 is_in_session=said.session_epoch > 0,
+                has_others=len(said.entries) > 1,
                 api_version=frame.api_version or 0,
             )
 

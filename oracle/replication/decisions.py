@@ -31,8 +31,10 @@ def receive(state: PartitionState, replica: ReplicaState, rules: RuleSet) -> Par
     replica = replace(replica, undelivered=tuple(later))
     if decision.leader == replica.broker:
         return _make_leader(state, replica, decision, rules)
+    if rules.answers_when_stopped or not decision.deletes:
+        state = step_down(state, replica.broker)
     if replica.role is ReplicaRole.LEADER:
-        state = with_losses(step_down(state, replica.broker))
+        state = with_losses(state)
     if decision.deletes:
         return state.with_replica(ReplicaState(replica.broker, history_appended=replica.history_appended))
     if decision.leader is None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from oracle.log import NO_EPOCH, EpochEnd, ModelRecord
 from oracle.replication import joining
 from oracle.rules import eligible_leaders
+from oracle.rules.reassignment import UnknownReplica
 from oracle.state import FetchAnswer, FetchInFlight, FetchKind, FetchStage, ProduceState, ReplicaState
 from oracle.vocabulary import Acks, Offset, ProduceOutcome
 
@@ -124,7 +125,8 @@ def receive(state: PartitionState, follower: ReplicaState, fetch: FetchInFlight,
     if fetch.kind is FetchKind.EPOCH_LOOKUP:
         answer = rules.truncation.end_offset_for(leader.log, fetch.last_epoch)
         return _answered(state, follower, fetch, answer)
-    if not knows_replica(leader, follower.broker) and not rules.answers_unknown_replicas:
+    is_answered = knows_replica(leader, follower.broker) or rules.unknown_replica is UnknownReplica.ANSWERED
+    if not is_answered:
         return _turned_away(state, follower, fetch, rules)
     return _receive_fetch(state, follower, fetch, leader, rules)
 

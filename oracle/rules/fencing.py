@@ -156,6 +156,19 @@ raises no leader epoch, so the replicas that it had added stayed (KAFKA-13972). 
 
 Mutant: stops-in-a-newer-epoch-only, which a question between two steps notices.
 """
+STOP_ANSWERS_PRODUCERS = Rule(
+    name="stop-replica-answers-producers",
+    source="KAFKA-9198, ReplicaManager.stopReplicas",
+    says="A leader whose replica is stopped answers the producers that wait for it.",
+)
+"""Who hears that a leader's replica has been stopped? From 2.4 on the producers that wait: somebody else leads.
+
+A leader that a reassignment removes hears of it by StopReplica alone. Up to 2.3 its producers wait on, until they time
+out or the broker is assigned again and follows.
+
+Mutant: leaves-producers-waiting-when-stopped, which a question between two steps notices.
+Mutant: answers-producers-when-stopped, likewise.
+"""
 STOP_OF_SAME_EPOCH = Rule(
     name="stop-replica-of-the-same-epoch",
     source="KAFKA-13972, ReplicaManager.stopReplicas",

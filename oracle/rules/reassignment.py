@@ -28,6 +28,7 @@ Mutant: gives-records-to-a-replica-of-which-it-has-not-heard, likewise.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from oracle.rules.election import bumped, first_live, re_elected, shrunk, with_leader
@@ -117,6 +118,24 @@ def completed_at_once(
     return (bumped(view) if removed else view,)
 
 
+class UnknownReplica(Enum):
+    """What a leader does with a fetch of a replica of which it has not heard yet that it is assigned."""
+
+    FAILS_FETCH = auto()
+    ANSWERED = auto()
+    REFUSED = auto()
+
+
+UNKNOWN_FAILS_FETCH = Rule(
+    name="replica-unknown-to-leader-fails-the-fetch",
+    source="KAFKA-5758, Partition.updateReplicaLogReadResult",
+    says="A fetch fails, with all its partitions, if the leader has not heard of one replica.",
+)
+UNKNOWN_REFUSED = Rule(
+    name="replica-unknown-to-leader-is-refused",
+    source="KAFKA-13837, Partition.followerReplicaOrThrow",
+    says="A leader refuses a new replica before it has heard of it.",
+)
 UNKNOWN_ANSWERED = Rule(
     name="replica-unknown-to-leader-is-given-records",
     source="KAFKA-5758, KAFKA-13837, DelayedFetch.onComplete",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from oracle.rules.delivery import DecisionDelivery
     from oracle.rules.diverging_log import WhenAhead
     from oracle.rules.election import ElectedPartition, ElectionRules
-    from oracle.rules.reassignment import ReassignmentRules
+    from oracle.rules.reassignment import ReassignmentRules, UnknownReplica
     from oracle.rules.request_versions import RequestVersions
     from oracle.rules.rule import Rule
     from oracle.rules.truncation import Truncation
@@ -54,6 +54,7 @@ class RuleSet:
         wakes_waiting_fetch: (told high watermark, leader's) -> answered without records (KAFKA-9952).
         last_epoch_after_empty_answer: (its last record's) -> the epoch that the next fetch names (KAFKA-15510).
         high_watermark_at_new_start: (high watermark, log start) -> it, in an emptied log (KAFKA-9491).
+        answers_when_stopped: a leader whose replica is stopped answers the producers that wait (KAFKA-9198).
         stops_replica: (epoch of StopReplica, the replica's) -> it is stopped (KIP-570).
         tells_latest_offset: (high watermark, epoch start offset) -> ListOffsets answers it (KIP-207).
         followers_serve_consumers: a follower shows consumers what it knows to be committed (KIP-392).
@@ -65,7 +66,7 @@ class RuleSet:
         marks_recovery: (view before, view after) -> the view, marked after an unclean election.
         stopping_leader_cuts: a leader that stops gracefully cuts its log to its high watermark.
         reassignment: how the partition moves to other brokers.
-        answers_unknown_replicas: a leader answers a replica before it has heard that it is assigned (KAFKA-5758).
+        unknown_replica: what a leader does with a fetch before it has heard that the replica is assigned.
         elects_uncleanly_on_request: an operator may ask for an unclean election (KIP-460).
         settings_changed: (view, old settings, partition, election rules) -> the view under new settings.
         allows_unclean_election: (unclean.leader.election.enable, None if not set) -> unclean election is allowed.
@@ -107,6 +108,7 @@ class RuleSet:
     wakes_waiting_fetch: Callable[[Offset, Offset], bool]
     last_epoch_after_empty_answer: Callable[[LeaderEpoch], LeaderEpoch]
     high_watermark_at_new_start: Callable[[Offset, Offset], Offset]
+    answers_when_stopped: bool
     stops_replica: Callable[[LeaderEpoch, LeaderEpoch], bool]
     tells_latest_offset: Callable[[Offset, Offset], bool]
     followers_serve_consumers: bool
@@ -118,7 +120,7 @@ class RuleSet:
     marks_recovery: Callable[[ControllerView, ControllerView], ControllerView]
     stopping_leader_cuts: bool
     reassignment: ReassignmentRules
-    answers_unknown_replicas: bool
+    unknown_replica: UnknownReplica
     elects_uncleanly_on_request: bool
     settings_changed: Callable[[ControllerView, TopicSettings, ElectedPartition, ElectionRules], ControllerView]
     allows_unclean_election: Callable[[bool | None], bool]

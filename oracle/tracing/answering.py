@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from oracle.error_codes import ErrorCode
 from oracle.log import NO_EPOCH
+from oracle.rules.reassignment import UnknownReplica
 from oracle.tracing.epoch_answers import EpochAnswers, is_prefix_possible
 from oracle.tracing.exchange import NO_ERROR
 from oracle.tracing.invariants import Invariant
@@ -188,15 +189,17 @@ def allowed_errors(leader: TracedReplica, exchange: Exchange, rules: RuleSet) ->
         allowed.add(ErrorCode.FENCED_LEADER_EPOCH)
     if epoch is not None and any(mine < epoch for mine in exchange.epochs):
         allowed.add(ErrorCode.UNKNOWN_LEADER_EPOCH)
-    return frozenset(allowed | _of_fetch(leader, exchange) | _of_stranger(leader, exchange))
+    return frozenset(allowed | _of_fetch(leader, exchange, rules) | _of_stranger(leader, exchange))
 
 
-def _of_fetch(leader: TracedReplica, exchange: Exchange) -> set[ErrorCode]:
-    """Return the errors of the fetch itself: its session, its topic ids, its offset."""
+def _of_fetch(leader: TracedReplica, exchange: Exchange, rules: RuleSet) -> set[ErrorCode]:
+    """Return the errors of the fetch itself: its other partitions, its session, its topic ids, its offset."""
     request = exchange.request
     if not isinstance(request, FetchSent):
         return set()
     allowed: set[ErrorCode] = set()
+    if request.has_others and rules.unknown_replica is UnknownReplica.FAILS_FETCH:
+        allowed.add(ErrorCode.UNKNOWN_SERVER_ERROR)
     if request.api_version >= WITH_SESSIONS:
         allowed |= SESSION_ERRORS
     if request.api_version >= WITH_TOPIC_IDS:

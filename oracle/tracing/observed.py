@@ -301,6 +301,7 @@ class FetchSent(PartitionObserved):
         is_in_session: whether it goes on with a fetch session (KIP-227) that an earlier one has begun.
         last_fetched_epoch: None in versions without it (before 12), or if it is -1.
         replica_epoch: the follower's broker epoch, None in versions without it (before 15).
+        has_others: whether it asks for other partitions, too.
         api_version: of FETCH.
     """
 
@@ -312,6 +313,7 @@ class FetchSent(PartitionObserved):
     last_fetched_epoch: LeaderEpoch | None = None
     replica_epoch: int | None = None
     is_in_session: bool = False
+    has_others: bool = False
     api_version: int
 
 

@@ -7,14 +7,22 @@ from typing import TYPE_CHECKING
 
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
-from oracle.rules.reassignment import ADDED_ONLY, ADDED_UNLESS_FEWER, IN_ONE_RECORD, IN_STEPS, unchanged, wanted_in_sync
+from oracle.rules.reassignment import (
+    ADDED_ONLY,
+    ADDED_UNLESS_FEWER,
+    IN_ONE_RECORD,
+    IN_STEPS,
+    UnknownReplica,
+    unchanged,
+    wanted_in_sync,
+)
 from oracle.steps.frames import Hold, ReleaseHold
 from oracle.steps.topic import Reassign
 from oracle.steps.waits import Checkpoint
-from oracle.vocabulary import MetadataMode, PointName
+from oracle.vocabulary import Expectation, MetadataMode, PointName
 from tests.oracle.mutants.killers import Answer, Story
 from tests.oracle.mutants.mutant import Mutant, with_fields
-from tests.oracle.schedules import ONE, TWO, produce, schedule
+from tests.oracle.schedules import ONE, THREE, TWO, produce, schedule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,6 +53,19 @@ def fetched_unheard(version: str) -> Callable[[Callable[[RuleSet], RuleSet]], ob
     return ask
 
 
+def told_to_a_waiting_producer(version: str) -> Callable[[Callable[[RuleSet], RuleSet]], object]:
+    """Ask what a producer is told whose leader has been removed by a reassignment that it heard of late."""
+
+    def ask(change: Callable[[RuleSet], RuleSet]) -> object:
+        deaf = Hold("deaf", PointName.LEADER_AND_ISR_RESPONSE, broker=ONE)
+        sent = replace(produce("m0", expect=Expectation.ANY), leader=ONE)
+        rules = change(rules_for(version, MetadataMode.ZOOKEEPER))
+        moved = schedule(deaf, Reassign((TWO, THREE)), sent, ReleaseHold("deaf"), replicas=(ONE,))
+        return predict(moved, rules).records[0].error
+
+    return ask
+
+
 MUTANTS = (
     Mutant(
         "counts-a-replica-of-which-it-has-not-heard",
@@ -58,14 +79,28 @@ MUTANTS = (
         "reassignment",
         "2.0 gives a new replica nothing before the leader has heard of it",
         Answer(fetched_unheard("2.0.1"), (1, None)),
-        with_fields(answers_unknown_replicas=False),
+        with_fields(unknown_replica=UnknownReplica.FAILS_FETCH),
     ),
     Mutant(
         "gives-records-to-a-replica-of-which-it-has-not-heard",
         "reassignment",
         "0.11 gives a new replica records before the leader has heard of it",
         Answer(fetched_unheard("0.11.0.3"), (0, None)),
-        with_fields(answers_unknown_replicas=True),
+        with_fields(unknown_replica=UnknownReplica.ANSWERED),
+    ),
+    Mutant(
+        "leaves-producers-waiting-when-stopped",
+        "fencing.STOP_ANSWERS_PRODUCERS",
+        "2.4 lets producers wait for a leader whose replica was stopped",
+        Answer(told_to_a_waiting_producer("2.4.1"), "NOT_LEADER_OR_FOLLOWER"),
+        with_fields(answers_when_stopped=False),
+    ),
+    Mutant(
+        "answers-producers-when-stopped",
+        "fencing.STOP_ANSWERS_PRODUCERS",
+        "2.3 answers the producers that wait for a leader whose replica was stopped",
+        Answer(told_to_a_waiting_producer("2.3.1"), None),
+        with_fields(answers_when_stopped=True),
     ),
     Mutant(
         "ends-before-new-replicas-are-in-sync",

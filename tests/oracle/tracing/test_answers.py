@@ -67,6 +67,18 @@ def test_another_error_changes_nothing_at_the_follower() -> None:
     assert not story.refused()
 
 
+@pytest.mark.parametrize(
+    ("version", "has_others", "is_allowed"),
+    [("0.10.2.2", True, True), ("0.11.0.3", True, True), ("0.10.2.2", False, False), ("1.0.2", True, False)],
+)
+def test_up_to_0_11_one_partition_of_an_unknown_replica_fails_the_whole_fetch(
+    version: str, *, has_others: bool, is_allowed: bool
+) -> None:
+    story = with_records(version, "zookeeper")
+    story.fetch(2, 1, 3, -1, error=-1, has_others=has_others)
+    assert bool(story.refused()) is not is_allowed
+
+
 def test_a_lookup_that_fails_is_asked_again() -> None:
     story = with_records("2.4.1", "zookeeper")
     story.led(2, 1, (2, 3))
