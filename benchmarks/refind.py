@@ -3,6 +3,8 @@
 Each defect of the track record is hunted on the release that has it, by rules that differ from the release's own in
 that defect's rule alone: as if it had been repaired. ``--rules N`` is the negative control: N rules of one release,
 drawn by the seed, are swapped one at a time, and brokers that did not change must deviate from what is predicted then.
+They are drawn of those that the release can show at all: an entry of the catalogue, or a schedule of the explorer,
+would be predicted otherwise (no 4.4.0 looks an epoch up, whatever the rules of lookups say).
 
 A hunt is told nothing else. It finds what is there if a difference comes back each time, and its shortest schedule,
 which deviates by the swapped rules, conforms by the release's own. Every hunt stands in the state directory, so that
@@ -12,9 +14,11 @@ the benchmark goes on where it was ended.
 from __future__ import annotations
 
 import argparse
+import json
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -22,21 +26,25 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.track_record import TRACK_RECORD
 from conformance.hunting.aiming import telling
 from conformance.hunting.journal import RUNS, Journal
-from conformance.hunting.rules_at_work import told_by
+from conformance.hunting.rules_at_work import rules_held, told_by
 from conformance.hunting.shrinking import shrunk
 from conformance.line import NEWEST, held_against, line_named
 from conformance.record.directory import RunDirectory, as_line
 from conformance.record.run import read_run
 from conformance.record.verdict import Conformance
+from conformance.registry import select
 from oracle.rules.by_version import one_rule_apart, rules_for
+from oracle.steps.step import ScheduleError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from conformance.hunting.journal import HuntedSchedule
+    from oracle.rules.rule_set import RuleSet
 
 MINUTES, MINUTES_FOR_A_RULE = 20, 10
 LANES = 2
@@ -129,11 +137,24 @@ def defects(issues: list[str]) -> Iterator[Hidden]:
 
 
 def drawn_rules(asked: argparse.Namespace) -> Iterator[Hidden]:
-    """Yield rules of a release that the seed draws."""
+    """Yield rules of a release that the seed draws, of those that it can show."""
     line = line_named(asked.kafka)
     others = one_rule_apart(line.rules)
-    for name in Random(asked.seed).sample(sorted(others), min(asked.rules, len(others))):  # noqa: S311 - can be repeated
+    known = asked.state / f"shown-{line.text.replace('/', '-')}.json"
+    if not known.exists():
+        known.write_text(json.dumps(sorted(shown_by_known_schedules(line.rules, others)), indent=1), encoding="utf-8")
+    names = json.loads(known.read_text(encoding="utf-8"))
+    for name in Random(asked.seed).sample(names, min(asked.rules, len(names))):  # noqa: S311 - can be repeated
         yield Hidden(name, line.text, others[name].version, name)
+
+
+def shown_by_known_schedules(rules: RuleSet, others: Mapping[str, RuleSet]) -> set[str]:
+    """Return the rules that the explorer's schedules, or the catalogue's, hold brokers to; it takes minutes."""
+    names = set(telling(rules, others))
+    for entry in select(profile="full"):
+        with suppress(ScheduleError):
+            names |= set(rules_held(entry.schedule, rules, others)) if isinstance(entry, Scenario) else set()
+    return names
 
 
 def results(state: Path) -> list[Refound]:

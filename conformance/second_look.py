@@ -1,6 +1,6 @@
 """Was it what the cluster had seen before? A finding on a used cluster is tried again on fresh ones.
 
-First alone, in a hunt several times. If it vanishes, after the runs that came before it, in their order. The verdict
+First alone, in a hunt several times. If it vanishes, after the last runs that came before it, in their order. The verdict
 says which of the three reproduced it; the runs that were made for that lie in ``again/`` of the run's directory.
 """
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 SECOND_LOOKS_MAX = 3
 """How many findings are tried again in one call of the tester."""
+PREDECESSORS_MAX = 20
+"""After so many of the runs that came before a finding it is tried again; a cover has a hundred on one cluster."""
 REPRODUCED = "reproduced alone on a fresh cluster"
 NOT_REPRODUCED = f"not {REPRODUCED}"
 
@@ -62,6 +64,7 @@ class SecondLook:
         told = self._tried_alone(pipeline, entry, before)
         if told.came_back or not before:
             return told
+        before = before[-PREDECESSORS_MAX:]
         pipeline.progress(f"{entry.name}: tried again after the {len(before)} runs that came before it")
         last = _on_fresh_cluster(pipeline, [*(self._entries[name] for name in before if name in self._entries), entry])
         after, repeated = last.verdict, read_run(last.run).cluster_runs or ()

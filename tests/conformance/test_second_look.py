@@ -24,7 +24,8 @@ FINDING, NO_FINDING = AwaitedStateMissingError("broker 2 never led"), Inconclusi
 
 
 @pytest.fixture
-def pipeline(tmp_path: Path) -> Pipeline:
+def pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pipeline:
+    monkeypatch.setattr("conformance.second_look.PREDECESSORS_MAX", 1)
     return brokerless_pipeline(tmp_path)
 
 
@@ -42,7 +43,7 @@ class Failing:
 def looked_at(
     pipeline: Pipeline, *failures: Exception, look: SecondLook | None = None, is_used: bool = True, is_kept: bool = True
 ) -> Finished:
-    """Run an entry, on a cluster that another run had used; each run ends with the next of the failures.
+    """Run an entry, on a cluster that other runs had used, of which the last can be repeated; each run ends with the next of the failures.
 
     Args:
         is_kept: whether a run that ends early leaves its cluster to the next.
@@ -54,7 +55,7 @@ def looked_at(
         if is_kept:
             patch.setattr(type(pipeline), "_discard_cluster", lambda _: None)
         first = look.run(pipeline, RESTARTED_FOLLOWER)
-        pool.cluster_runs = [first.run.path.name] if is_used else []
+        pool.cluster_runs = ["long ago", first.run.path.name] if is_used else []
         return look.run(pipeline, RESTARTED_FOLLOWER)
 
 
