@@ -28,8 +28,8 @@ import msgspec
 
 from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.track_record import TRACK_RECORD
-from conformance.hunting.aiming import telling
 from conformance.hunting.journal import RUNS, Journal
+from conformance.hunting.rule_search import telling
 from conformance.hunting.rules_at_work import rules_held, told_by
 from conformance.hunting.shrinking import shrunk
 from conformance.line import NEWEST, held_against, line_named

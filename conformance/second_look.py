@@ -1,7 +1,7 @@
 """Was it what the cluster had seen before? A finding on a used cluster is tried again on fresh ones.
 
-First alone, in a hunt several times. If it vanishes, after the last runs that came before it, in their order. The verdict
-says which of the three reproduced it; the runs that were made for that lie in ``again/`` of the run's directory.
+First alone, in a hunt several times. If it vanishes, after the last runs that came before it, in their order. The
+verdict says which of the three reproduced it; the runs made for that lie in ``again/`` of the run's directory.
 """
 
 from __future__ import annotations

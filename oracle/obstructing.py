@@ -182,7 +182,6 @@ def end(world: World, broker: BrokerId, *, graceful: bool) -> World:
     if graceful:
         require_hearing(world, broker, "stopped")
         _require_granted(world, broker)
-        _require_answered(world, broker)
     world = world.apply(BrokerDied(broker, graceful=graceful))
     is_noticed = graceful or world.timing is Timing.SESSION
     return world.apply(BrokerRemoved(broker)) if is_noticed else world
@@ -201,17 +200,6 @@ def _require_granted(world: World, broker: BrokerId) -> None:
         message = (
             f"broker {broker} would wait in its controlled shutdown for broker {deaf[0]}, which does not read the "
             "metadata log: let what holds it go before"
-        )
-        raise ImpossibleEventError(message)
-
-
-def _require_answered(world: World, broker: BrokerId) -> None:
-    """Refuse a graceful stop that waits for the answer to a fetch, as every one does up to Kafka 1.0 (KAFKA-6051)."""
-    replica = world.state.replica(broker)
-    if not world.rules.closes_former_fetch and world.gate.blocks(broker, replica.leader):
-        message = (
-            f"broker {broker} would wait in its shutdown for the answer to its fetch, which a hold has: up to "
-            "Kafka 1.0 it does not close the connection (KAFKA-6051); let the frame go before"
         )
         raise ImpossibleEventError(message)
 

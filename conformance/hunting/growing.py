@@ -45,7 +45,7 @@ STEPS_MIN, STEPS_MAX = 9, 16
 DULL_BELOW = 8
 """A schedule with fewer steps tells too little."""
 PROPOSALS_MAX = 150
-REDRAWN_MAX = 50
+REDRAWN_MAX = 200
 LOOKED_AT = 4
 """So many steps that the rules allow are looked at for one that brings a decision that was never met."""
 WANTED = 6

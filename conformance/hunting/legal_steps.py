@@ -140,7 +140,9 @@ class LegalSteps:
             DroppedError: it cannot be brought back.
         """
         self._bring_back()
-        met = frozenset().union(*(way.world.gate.met for way in self.standing.ways.ways))
+        met, *others = {way.world.gate.met for way in self.standing.ways.ways}
+        if others:
+            raise DroppedError("a hold catches a frame in some of the outcomes that are open, and none in others")
         steps = [s for s in self.steps if not isinstance(s, Hold) or s.name in met]
         return replace(self._frame, steps=(*steps, END))
 

@@ -28,7 +28,7 @@ from oracle.steps.brokers import (
 )
 from oracle.steps.frames import AwaitHold, Close, CutLink, DelayFrame, Drop, Heal, Hold, ReleaseHold
 from oracle.steps.produce import AwaitOutcome, Produce
-from oracle.steps.questions import Consume, EndOffsetOfEpoch, ListOffsets, SendTo
+from oracle.steps.questions import EPOCH_REQUESTS_CLAIM_CURRENT, Consume, EndOffsetOfEpoch, ListOffsets, SendTo
 from oracle.steps.topic import AddPartitions, Alter, CreateTopic, DeleteRecords, DeleteTopic, Elect, Reassign
 from oracle.steps.waits import AwaitIsr, AwaitLag, AwaitLeader, Checkpoint
 from oracle.vocabulary import (
@@ -37,6 +37,7 @@ from oracle.vocabulary import (
     TO_CONTROLLER,
     Acks,
     BrokerId,
+    ClientRequest,
     ElectionKind,
     Expectation,
     Label,
@@ -111,6 +112,12 @@ class ProposalMoment:
         """Return the assigned replicas of which a silent end can be followed: under ``lag`` the leader's cannot."""
         is_lag, leader = self.world.timing is Timing.LAG, self.state.controller.leader
         return [b for b in self.assigned if not (is_lag and b == leader) and b not in self.unsteady]
+
+    @property
+    def stoppable(self) -> list[BrokerId]:
+        """Return the assigned replicas whose stop takes no minute: up to 1.0 it waits for an answer (KAFKA-6051)."""
+        is_slow = not self.world.rules.closes_former_fetch
+        return [b for b in self.assigned if not (is_slow and self.world.gate.blocks(b, self.state.replica(b).leader))]
 
     @property
     def separable(self) -> list[BrokerId]:
@@ -237,7 +244,7 @@ def kill(at: ProposalMoment) -> tuple[Step, ...]:
 def stop(at: ProposalMoment) -> tuple[Step, ...]:
     """Stop a broker gracefully; under ``lag`` one that is in no ISR could not register again for its session's time."""
     is_lag, isr = at.world.timing is Timing.LAG, at.state.controller.isr
-    return at.about_one(Stop, [broker for broker in at.assigned if broker in isr or not is_lag])
+    return at.about_one(Stop, [broker for broker in at.stoppable if broker in isr or not is_lag])
 
 
 def kill_together(at: ProposalMoment) -> tuple[Step, ...]:
@@ -253,10 +260,7 @@ def start(at: ProposalMoment) -> tuple[Step, ...]:
 
 def roll(at: ProposalMoment) -> tuple[Step, ...]:
     """Restart a broker in good order."""
-    if not at.assigned:
-        return ()
-    broker = at.draw.choice(at.assigned)
-    return (Stop(broker), Start(broker))
+    return (Stop(broker := at.draw.choice(at.stoppable)), Start(broker)) if at.stoppable else ()
 
 
 def pause(at: ProposalMoment) -> tuple[Step, ...]:
@@ -390,12 +394,20 @@ def ask(at: ProposalMoment) -> tuple[Step, ...]:
         return ()
     broker: BrokerId = at.draw.choice(at.running)
     leadership = Leadership(max(len(at.state.controller.leaderships) - 1, 0))
-    questions: Sequence[Step] = (
+    questions: list[Step] = [
         Consume(broker),
         ListOffsets(OffsetSpec.LATEST, broker),
         ListOffsets(OffsetSpec.EARLIEST, broker),
-        EndOffsetOfEpoch(leadership, broker),
-    )
+    ]
+    if at.so_far.records:
+        label = at.draw.choice(sorted(at.so_far.records))
+        questions.append(ListOffsets(OffsetSpec.TIMESTAMP, broker, label))
+    newest = dict(at.world.rules.requests.answered).get(ClientRequest.OFFSETS_FOR_LEADER_EPOCH)
+    if newest is not None:
+        questions.append(EndOffsetOfEpoch(leadership, broker))
+    if newest is not None and newest >= EPOCH_REQUESTS_CLAIM_CURRENT:
+        claimed = Leadership(at.draw.randint(0, leadership))
+        questions.append(EndOffsetOfEpoch(leadership, broker, claimed))
     return (at.draw.choice(questions),)
 
 

@@ -198,5 +198,11 @@ class RaisedObstacles:
         """Wait until a broker that runs is registered; one that died, or is still in the way of it, is not."""
         is_kept = broker in self.paused | self.unlisted()
         if self._cluster.is_alive(broker) and not is_kept:
-            unreachable = self.unreachable() | self._holding.unreachable()
-            await_return(self._cluster, broker, unreachable=lambda: unreachable, unlisted=self.unlisted)
+            await_return(
+                self._cluster,
+                broker,
+                unreachable=lambda: (
+                    self.unreachable() | self._holding.unreachable()
+                ),  # a hold may catch what it is told
+                unlisted=self.unlisted,
+            )

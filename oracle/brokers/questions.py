@@ -66,6 +66,8 @@ UNREAD = {
     "notes_epoch_in_any_format",
     "raises_high_watermark_on_shrink",
     "reassignment",
+    "unknown_replica",
+    "answers_when_stopped",
     "requests",
     "settings_changed",
     "stops_replica",

@@ -31,7 +31,7 @@ def receive(state: PartitionState, replica: ReplicaState, rules: RuleSet) -> Par
     replica = replace(replica, undelivered=tuple(later))
     if decision.leader == replica.broker:
         return _make_leader(state, replica, decision, rules)
-    if rules.answers_when_stopped or not decision.deletes:
+    if not decision.deletes or rules.answers_when_stopped:
         state = step_down(state, replica.broker)
     if replica.role is ReplicaRole.LEADER:
         state = with_losses(state)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
-from oracle.log import EpochEntry, ReplicaLog
+from oracle.log import NO_EPOCH, EpochEntry, ReplicaLog
 from oracle.vocabulary import LeaderEpoch, Offset
 
 if TYPE_CHECKING:
@@ -165,6 +165,16 @@ class KnownLog:
         if is_written and self.high.end <= start:
             return (emptied,)
         return (emptied, *self.both(EpochLog.with_epoch_of_last_record).settled())
+
+    def with_epoch_read_again(self, epoch: LeaderEpoch) -> tuple[KnownLog, ...]:
+        """Return what else the log of a killed broker may be whose cache is empty: its disk has deleted records still.
+
+        Recovery reads them, and their epoch is news to such a cache (LogSegment.recover).
+        """
+        if epoch == NO_EPOCH or self.low.epochs or not self.low.end:
+            return ()
+        low, high = (EpochEntry(epoch, Offset(start)) for start in (0, self.high.end - 1))
+        return (KnownLog(replace(self.low, epochs=(low,)), replace(self.high, epochs=(high,))),)
 
     def starting_at(self, start: Offset) -> tuple[KnownLog, ...]:
         """Return what the log may be now that it is known to begin at an offset.

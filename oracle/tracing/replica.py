@@ -13,6 +13,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 from oracle.error_codes import ErrorCode
+from oracle.log import NO_EPOCH
 from oracle.tracing.exchange import NO_ERROR
 from oracle.tracing.known_log import START, EpochLog
 from oracle.tracing.observed import FetchAnswered, FetchSent
@@ -58,6 +59,7 @@ class TracedReplica:
         self._decisions: list[LeadershipHeard] = []
         self._void: set[int] = set()
         self._highest_ever = Offset(0)
+        self._last_epoch = NO_EPOCH
         self._last_connection = -1
         self._connections_before = -1
         self._rules = rules
@@ -171,7 +173,9 @@ class TracedReplica:
 
     def end(self, *, clean: bool) -> None:
         """End the process: the log stays; whom it followed, and what was under way, is forgotten."""
-        stopped = [after for replica in self.reachable() for after in self._stopped(replica, clean=clean)]
+        reachable = self.reachable()
+        self._last_epoch = max(self._last_epoch, *(replica.log.high.latest_epoch for replica in reachable))
+        stopped = [after for replica in reachable for after in self._stopped(replica, clean=clean)]
         self.possible = list(dict.fromkeys(stopped))
         self.earlier = []
         self.late_until = None
@@ -188,7 +192,8 @@ class TracedReplica:
             current = OffsetBounds(self.leadership.low, self.leadership.high)
         start = current if clean else OffsetBounds(Offset(0), max(self._highest_ever, current.high))
         log_start = max(replica.log_start, self.log_start_offset)
-        for log in replica.log.restarted(log_start, is_written=clean):
+        read_again = () if clean else replica.log.with_epoch_read_again(self._last_epoch)
+        for log in (*replica.log.restarted(log_start, is_written=clean), *read_again):
             watermark = start.at_most(log.low.end, log.high.end)
             yield Possibility(log=log, high_watermark=watermark, log_start=log_start if clean else START)
 

@@ -43,7 +43,9 @@ class Failing:
 def looked_at(
     pipeline: Pipeline, *failures: Exception, look: SecondLook | None = None, is_used: bool = True, is_kept: bool = True
 ) -> Finished:
-    """Run an entry, on a cluster that other runs had used, of which the last can be repeated; each run ends with the next of the failures.
+    """Run an entry, on a cluster that other runs had used, of which the last can be repeated.
+
+    Each run ends with the next of the failures.
 
     Args:
         is_kept: whether a run that ends early leaves its cluster to the next.

@@ -9,7 +9,7 @@ import pytest
 
 from oracle.predict import initial_world, predict, take
 from oracle.rules.by_version import rules_for
-from oracle.steps.brokers import Isolate, Kill, Pause, Rejoin, Resume, Start, Stop
+from oracle.steps.brokers import Isolate, Kill, Pause, Rejoin, Resume, Start
 from oracle.steps.frames import AwaitHold, Close, CutLink, DelayFrame, Drop, Heal, Hold, ReleaseHold
 from oracle.steps.step import ScheduleError, Step
 from oracle.steps.topic import Elect, Reassign
@@ -123,27 +123,6 @@ def test_the_link_moves_again_when_the_former_leader_leads_once_more() -> None:
 def test_up_to_1_0_the_broker_waits_for_the_answer_and_that_is_refused(version: str) -> None:
     refused = refusal(*FOLLOWS_TWO, HELD, AwaitHold("late"), PREFERRED, version=version)
     assert "broker 3 takes another leader while a hold has its fetch: up to Kafka 1.0 it waits" in str(refused)
-
-
-def waiting(*_steps: Step) -> tuple[Step, ...]:
-    """Return a follower whose fetch a hold has, or had thrown away."""
-    return (produce("m0"), hold("late", follower=THREE), *_steps)
-
-
-@pytest.mark.parametrize("kept", [waiting(), waiting(Drop("late"))])
-@pytest.mark.parametrize("version", ["0.10.2.2", "0.11.0.3", "1.0.2"])
-def test_up_to_1_0_a_broker_that_stops_waits_for_the_answer_and_that_is_refused(
-    version: str, kept: tuple[Step, ...]
-) -> None:
-    refused = refusal(*kept, Stop(THREE), version=version)
-    assert "broker 3 would wait in its shutdown for the answer to its fetch" in str(refused)
-
-
-@pytest.mark.parametrize(
-    ("version", "steps"), [("1.1.0", (Stop(THREE),)), ("1.0.2", (ReleaseHold("late"), Stop(THREE)))]
-)
-def test_a_broker_that_waits_for_no_answer_stops(version: str, steps: tuple[Step, ...]) -> None:
-    assert not world_after(version, *waiting(), *steps).state.replica(THREE).alive
 
 
 def test_of_two_holds_for_one_answer_the_younger_waits_for_the_next() -> None:

@@ -19,7 +19,7 @@ from oracle.predicting.assumptions import UnmetAssumptionError
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Schedule, TopicSettings
 from oracle.steps.brokers import Kill, Start, Stop
-from oracle.steps.frames import Close, CutLink, Drop, Heal, Hold, ReleaseHold
+from oracle.steps.frames import Close, Drop, Hold, ReleaseHold
 from oracle.steps.produce import Produce
 from oracle.steps.waits import AwaitLag
 from oracle.vocabulary import (
@@ -280,16 +280,13 @@ class _Walking:
     def finish(self) -> None:
         """Restart whoever follows over a silent link, start who is down, let go what is held."""
         for armed in self.worlds[-1].gate.holds:
-            hold = armed.hold
-            if armed.dropped and hold.follower is not None and hold.leader is not None:
-                self.take(Kill(hold.follower))
-                self.take(CutLink(hold.follower, hold.leader))  # up to 1.0 it cannot stop while it waits
-                self.take(Heal(hold.follower, hold.leader))
+            if armed.dropped and armed.hold.follower is not None:
+                self.take(Kill(armed.hold.follower))
         for broker in self._schedule.replicas:
             self.take(Start(broker))
-        while held := next((a for a in self.worlds[-1].gate.holds if a.can_be_let_go), None):
+        while held := next((a for a in self.worlds[-1].gate.holds if a.caught), None):
             self.take(ReleaseHold(held.hold.name))
         for _ in range(2):
             self.take(Produce((self._next_label(),), Acks.ALL, Expectation.ANY))
-            while held := next((a for a in self.worlds[-1].gate.holds if a.can_be_let_go), None):
+            while held := next((a for a in self.worlds[-1].gate.holds if a.caught), None):
                 self.take(ReleaseHold(held.hold.name))

@@ -6,9 +6,10 @@ from collections import Counter
 
 import pytest
 
-from conformance.hunting import aiming
-from conformance.hunting.aiming import HELD_ENOUGH, Aimed, AimedInBackground, aims, telling
+from conformance.hunting import aiming, rule_search
+from conformance.hunting.aiming import HELD_ENOUGH, Aimed, AimedInBackground, aims
 from conformance.hunting.growing import BLOCK, has_steps
+from conformance.hunting.rule_search import telling
 from conformance.hunting.rules_at_work import predicted_or_none, rules_held, told_apart
 from oracle.brokers.questions import SearchBounds
 from oracle.predict import predict
@@ -22,14 +23,14 @@ FOUND = {"eligible-caught-up-replica-holds-high-watermark", "eligible-leader-rep
 @pytest.fixture(scope="module")
 def found() -> tuple[Aimed, ...]:
     with pytest.MonkeyPatch.context() as patching:
-        patching.setattr(aiming, "SEARCHED", SMALL)
+        patching.setattr(rule_search, "SEARCHED", SMALL)
         patching.setattr(aiming, "DRAWN_IN_TURN", 5)
         patching.setattr(aiming, "DRAWN_MAX", 20)
         return tuple(aims(NEWEST, "1"))
 
 
 def test_a_search_finds_a_schedule_that_tells_its_rule(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aiming, "SEARCHED", SMALL)
+    monkeypatch.setattr(rule_search, "SEARCHED", SMALL)
     searched = telling(NEWEST, OTHERS)
     assert set(searched) >= FOUND
     for rule, schedule in searched.items():
@@ -60,7 +61,7 @@ def test_a_rule_is_wanted_until_enough_schedules_hold_brokers_to_it(found: tuple
 
 
 def test_a_seed_decides_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aiming, "SEARCHED", SMALL[:1])
+    monkeypatch.setattr(rule_search, "SEARCHED", SMALL[:1])
     monkeypatch.setattr(aiming, "DRAWN_MAX", 5)
     one, again, other = (list(aims(NEWEST, seed)) for seed in ("1", "1", "3"))
     assert again == one

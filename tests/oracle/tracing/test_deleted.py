@@ -90,3 +90,11 @@ def test_a_cut_below_the_start_forgets_that_it_was_forgotten() -> None:
     (begun,) = KnownLog(log(5, (ONE, 2)), log(5, (ONE, 2))).starting_at(Offset(3))
     (cut,) = begun.cut_to(Offset(1))
     assert (cut.low.forgotten, cut.low.latest_epoch) == (1, NO_EPOCH)
+
+
+def test_a_killed_broker_with_an_empty_cache_may_read_the_epoch_of_deleted_records_again() -> None:
+    (read,) = KnownLog(log(2), log(4)).with_epoch_read_again(ONE)
+    assert (read.low.end, read.high.end, starts(read)) == (2, 4, ([(1, 0)], [(1, 3)]))
+    assert not KnownLog(log(2, (ZERO, 0)), log(4, (ZERO, 1))).with_epoch_read_again(ONE)
+    assert not KnownLog(log(0), log(0)).with_epoch_read_again(ONE)
+    assert not KnownLog(log(2), log(4)).with_epoch_read_again(NO_EPOCH)
