@@ -4,7 +4,7 @@ Each defect of the track record is hunted on the release that has it, by rules t
 that defect's rule alone: as if it had been repaired. ``--rules N`` is the negative control: N rules of one release,
 drawn by the seed, are swapped one at a time, and brokers that did not change must deviate from what is predicted then.
 They are drawn of those that the release can show at all: an entry of the catalogue, or a schedule of the explorer,
-would be predicted otherwise (no 4.4.0 looks an epoch up, whatever the rules of lookups say).
+would be predicted otherwise (4.4.0 looks no epoch up, whatever its rules say of lookups).
 
 A hunt is told nothing else. It finds what is there if a difference comes back each time, and its shortest schedule,
 which deviates by the swapped rules, conforms by the release's own. Every hunt stands in the state directory, so that
