@@ -83,7 +83,7 @@ def drawn(*, is_guided: bool, numbers: range = range(12)) -> list[Grown]:
     found: list[Grown] = []
     met: set[RuleDecision] = set()
     for number in numbers:
-        found.append(grow(NEWEST, "5", number, met=met if is_guided else None))
+        found.append(grow(NEWEST, "6", number, met=met if is_guided else None))
         met |= found[-1].brings
     return found
 
@@ -101,7 +101,7 @@ def test_what_is_guided_meets_more_and_tells_what_is_new() -> None:
 
 def hunted(one: Grown) -> HuntedSchedule:
     brings = tuple(map(str, one.brings))
-    return HuntedSchedule("4.4.0/kraft", 5, one.number, Conformance.CONFORMS, None, "", (), 1.0, "run", brings=brings)
+    return HuntedSchedule("4.4.0/kraft", 6, one.number, Conformance.CONFORMS, None, "", (), 1.0, "run", brings=brings)
 
 
 def test_a_hunt_that_goes_on_grows_what_it_would_have_grown(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_a_hunt_that_goes_on_grows_what_it_would_have_grown(tmp_path: Path) -> N
     assert guide.before(1) == first[0].brings
     assert guide.before(2) == first[0].brings | first[1].brings
     met = guide.before(2)
-    assert grow(NEWEST, "5", 2, met=met).schedule == drawn(is_guided=True, numbers=range(3))[2].schedule
+    assert grow(NEWEST, "6", 2, met=met).schedule == drawn(is_guided=True, numbers=range(3))[2].schedule
 
 
 def test_only_drawn_blocks_guide_and_what_was_met_before_counts(tmp_path: Path) -> None:
