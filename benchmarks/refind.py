@@ -152,8 +152,9 @@ def shown_by_known_schedules(rules: RuleSet, others: Mapping[str, RuleSet]) -> s
     """Return the rules that the explorer's schedules, or the catalogue's, hold brokers to; it takes minutes."""
     names = set(telling(rules, others))
     for entry in select(profile="full"):
-        with suppress(ScheduleError):
-            names |= set(rules_held(entry.schedule, rules, others)) if isinstance(entry, Scenario) else set()
+        if isinstance(entry, Scenario):
+            with suppress(ScheduleError):
+                names.update(rules_held(entry.schedule, rules, others))
     return names
 
 

@@ -75,9 +75,7 @@ class DrawnDecisions:
     def __init__(self, asked: HuntRequest, done: Mapping[int, HuntedSchedule]) -> None:
         self._asked = asked
         self._brought = {
-            number: frozenset(map(RuleDecision.named, one.brings))
-            for number, one in done.items()
-            if _is_drawn(number // BLOCK)
+            number: frozenset(map(RuleDecision.named, one.brings)) for number, one in done.items() if _is_drawn(number)
         }
 
     def before(self, number: int) -> frozenset[RuleDecision] | None:
@@ -88,7 +86,7 @@ class DrawnDecisions:
 
     def add(self, number: int, brings: frozenset[RuleDecision]) -> None:
         """Note what a schedule brings, if it is one of a drawn block."""
-        if _is_drawn(number // BLOCK):
+        if _is_drawn(number):
             self._brought[number] = brings
 
 
@@ -135,7 +133,7 @@ class LineHunt:
 
     def _is_ready(self, numbers: list[int]) -> bool:
         """Return whether a block can be run: a drawn one, or one whose aims are known."""
-        return _is_drawn(numbers[-1] // BLOCK) or self.aims.are_known(_index_of_aim(numbers[-1]) + 1)
+        return _is_drawn(numbers[-1]) or self.aims.are_known(_index_of_aim(numbers[-1]) + 1)
 
     def _numbers_in_order(self) -> Iterator[list[int]]:
         """Yield the numbers that have no verdict, block by block, as many as were asked for."""
@@ -150,7 +148,7 @@ class LineHunt:
 
     def _schedule(self, number: int) -> NumberedSchedule | None:
         """Return the schedule of a number: of three blocks one is drawn, the others are aimed while there are aims."""
-        aim = None if _is_drawn(number // BLOCK) else self.aims.at(_index_of_aim(number))
+        aim = None if _is_drawn(number) else self.aims.at(_index_of_aim(number))
         if aim is not None:
             schedule = replace(aim.schedule, id=f"hunt/{self.seed}-{number}")
             return NumberedSchedule(number, schedule, bool(predict(schedule, self.line.rules).unregistrable))
@@ -170,5 +168,5 @@ def _index_of_aim(number: int) -> int:
     return (block - drawn) * BLOCK + place
 
 
-def _is_drawn(block: int) -> bool:
-    return block % DRAWN_EVERY == 0
+def _is_drawn(number: int) -> bool:
+    return (number // BLOCK) % DRAWN_EVERY == 0

@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from oracle.obstructing import silent_followers
+from oracle.rules.request_versions import versions
 from oracle.steps.brokers import (
     Isolate,
     Kill,
@@ -402,10 +403,10 @@ def ask(at: ProposalMoment) -> tuple[Step, ...]:
     if at.so_far.records:
         label = at.draw.choice(sorted(at.so_far.records))
         questions.append(ListOffsets(OffsetSpec.TIMESTAMP, broker, label))
-    newest = dict(at.world.rules.requests.answered).get(ClientRequest.OFFSETS_FOR_LEADER_EPOCH)
-    if newest is not None:
+    lookups = versions(ClientRequest.OFFSETS_FOR_LEADER_EPOCH, at.world.rules)
+    if lookups:
         questions.append(EndOffsetOfEpoch(leadership, broker))
-    if newest is not None and newest >= EPOCH_REQUESTS_CLAIM_CURRENT:
+    if lookups and lookups[-1] >= EPOCH_REQUESTS_CLAIM_CURRENT:
         claimed = Leadership(at.draw.randint(0, leadership))
         questions.append(EndOffsetOfEpoch(leadership, broker, claimed))
     return (at.draw.choice(questions),)

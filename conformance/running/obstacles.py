@@ -110,6 +110,10 @@ class RaisedObstacles:
         """Return the brokers that hear no decision."""
         return self.paused | self.isolated
 
+    def unhearing(self) -> frozenset[int]:
+        """Return the brokers that hear no decision, by an obstacle or by a hold, which may catch one at any time."""
+        return self.unreachable() | self._holding.unreachable()
+
     def unlisted(self) -> frozenset[int]:
         """Return the brokers that the controller cannot hear: a KRaft controller fences them; ZooKeeper hears all."""
         return self.isolated if self._cluster.zookeeper_address is None else frozenset()
@@ -198,11 +202,4 @@ class RaisedObstacles:
         """Wait until a broker that runs is registered; one that died, or is still in the way of it, is not."""
         is_kept = broker in self.paused | self.unlisted()
         if self._cluster.is_alive(broker) and not is_kept:
-            await_return(
-                self._cluster,
-                broker,
-                unreachable=lambda: (
-                    self.unreachable() | self._holding.unreachable()
-                ),  # a hold may catch what it is told
-                unlisted=self.unlisted,
-            )
+            await_return(self._cluster, broker, unreachable=self.unhearing, unlisted=self.unlisted)

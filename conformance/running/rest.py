@@ -170,7 +170,7 @@ class Rest:
             if seen is not None and self._is_kraft and sorted(seen.isr) != sorted(view.isr):
                 raise NotYetError(f"broker {broker} names the ISR {sorted(seen.isr)}, another one {sorted(view.isr)}")
 
-    def await_isr_told(self, broker: BrokerId, is_caught: Callable[[], bool]) -> None:
+    def await_isr_told(self, broker: BrokerId, is_caught: Callable[[], bool] = lambda: False) -> None:
         """Wait until a broker has heard who is in sync: with ZooKeeper it hears seconds later how an ISR has changed.
 
         Source: ReplicaManager.maybePropagateIsrChanges.

@@ -107,7 +107,7 @@ class Runner:
 
     def _tell_of_silence(self, rest: Rest) -> None:
         """Let everybody who waits for brokers know which of them are cut off, and how."""
-        self._processes.unreachable = rest.unreachable = self._unreachable
+        self._processes.unreachable = rest.unreachable = self._obstacles.unhearing
         self._processes.unlisted = self._obstacles.unlisted
         self._processes.on_death = self._obstacles.discharge
         self._holding.silent_brokers = self._obstacles.unreachable
@@ -217,7 +217,7 @@ class Runner:
     def _arm(self, step: Hold) -> None:
         """Arm a hold; one of UpdateMetadata shall not catch what tells of an ISR change before it."""
         if step.point is PointName.UPDATE_METADATA and step.broker in self._hearing():
-            self._rest.await_isr_told(step.broker, lambda: False)
+            self._rest.await_isr_told(step.broker)
         self._holding.arm(step)
 
     def _await_updates(self) -> None:
@@ -227,18 +227,15 @@ class Runner:
                 self._rest.await_isr_told(broker, partial(self._holding.is_caught, name))
 
     def _silent_since(self) -> dict[BrokerId, float]:
-        """Return since when (monotonic seconds) which followers fell silent: held, killed or stopped."""
+        """Return since when (monotonic seconds) which followers fell silent: held, killed, paused or cut off."""
         return self._processes.gone_since | self._obstacles.silent_since() | self._held_since()
 
     def _held_since(self) -> dict[BrokerId, float]:
         return {follower: frame.caught_ns / 1e9 for follower, frame in self._holding.silent().items()}
 
-    def _unreachable(self) -> frozenset[int]:
-        return self._holding.unreachable() | self._obstacles.unreachable()
-
     def _hearing(self) -> list[BrokerId]:
         """Return the brokers that run and hear the controller, which an operator can ask."""
-        unreachable = self._unreachable()
+        unreachable = self._obstacles.unhearing()
         return [BrokerId(broker) for broker in sorted(self._cluster.live_brokers) if broker not in unreachable]
 
     def _asked(self) -> BrokerId:

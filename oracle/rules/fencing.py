@@ -143,19 +143,6 @@ def for_this_start(named: int, own: int) -> bool:
     return named in (NO_BROKER_EPOCH, own)
 
 
-STOP_OF_NEWER_EPOCH = Rule(
-    name="stop-replica-of-a-newer-epoch",
-    source="KIP-570, ReplicaManager.stopReplicas",
-    says="A broker obeys StopReplica only of a newer leader epoch than its replica's.",
-)
-"""Does a broker stop a replica that the controller wants stopped? From 2.6 on only if it was decided late enough.
-
-From 2.6 on StopReplica carries a leader epoch, so that one which was overtaken by a newer decision is refused
-(FENCED_LEADER_EPOCH). Up to 3.4.0 one of the replica's own epoch was refused as well: a reassignment that was cancelled
-raises no leader epoch, so the replicas that it had added stayed (KAFKA-13972). One without an epoch is obeyed.
-
-Mutant: stops-in-a-newer-epoch-only, which a question between two steps notices.
-"""
 STOP_ANSWERS_PRODUCERS = Rule(
     name="stop-replica-answers-producers",
     source="KAFKA-9198, ReplicaManager.stopReplicas",
@@ -168,6 +155,19 @@ out or the broker is assigned again and follows.
 
 Mutant: leaves-producers-waiting-when-stopped, which a question between two steps notices.
 Mutant: answers-producers-when-stopped, likewise.
+"""
+STOP_OF_NEWER_EPOCH = Rule(
+    name="stop-replica-of-a-newer-epoch",
+    source="KIP-570, ReplicaManager.stopReplicas",
+    says="A broker obeys StopReplica only of a newer leader epoch than its replica's.",
+)
+"""Does a broker stop a replica that the controller wants stopped? From 2.6 on only if it was decided late enough.
+
+From 2.6 on StopReplica carries a leader epoch, so that one which was overtaken by a newer decision is refused
+(FENCED_LEADER_EPOCH). Up to 3.4.0 one of the replica's own epoch was refused as well: a reassignment that was cancelled
+raises no leader epoch, so the replicas that it had added stayed (KAFKA-13972). One without an epoch is obeyed.
+
+Mutant: stops-in-a-newer-epoch-only, which a question between two steps notices.
 """
 STOP_OF_SAME_EPOCH = Rule(
     name="stop-replica-of-the-same-epoch",

@@ -23,6 +23,7 @@ Mutant: ends-before-new-replicas-are-in-sync, which the story reassignment-on-3.
 Mutant: counts-a-replica-of-which-it-has-not-heard, which a question between two steps notices.
 Mutant: refuses-a-replica-of-which-it-has-not-heard, likewise.
 Mutant: gives-records-to-a-replica-of-which-it-has-not-heard, likewise.
+Mutant: fails-for-a-replica-of-which-it-has-not-heard, likewise.
 """
 
 from __future__ import annotations

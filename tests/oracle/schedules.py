@@ -9,6 +9,8 @@ from oracle.schedule import Schedule, TopicSettings
 from oracle.steps.brokers import Kill, Start
 from oracle.steps.frames import AwaitHold, Close, DelayFrame, Drop, Hold, ReleaseHold
 from oracle.steps.produce import AwaitOutcome, Produce
+from oracle.steps.topic import Reassign
+from oracle.steps.waits import Checkpoint
 from oracle.vocabulary import Acks, BrokerId, Expectation, HighWatermarkCheckpoint, Label, Offset, PointName, Timing
 
 if TYPE_CHECKING:
@@ -57,6 +59,13 @@ def hold(
 def restarted_with_held_lookup() -> Schedule:
     """Return a schedule that holds OffsetsForLeaderEpoch when broker 2 comes back."""
     return schedule(produce("m0"), Kill(TWO), hold("lookup", LOOKUP), Start(TWO), AwaitHold("lookup"))
+
+
+def moved_unheard(point: PointName) -> Schedule:
+    """Return a schedule that adds broker 2, of which leader 1 hears late: what it is told is held at a point."""
+    held = Hold("told", point, broker=ONE)
+    steps = (produce("m0"), held, Reassign((TWO, ONE)), Checkpoint("moving"), ReleaseHold("told"), Checkpoint("moved"))
+    return schedule(*steps, replicas=(ONE,))
 
 
 GATE_STEPS = (Hold, DelayFrame, AwaitHold, ReleaseHold, Drop, Close)

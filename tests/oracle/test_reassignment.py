@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from oracle.predict import predict
 from oracle.predicting.wording import ChangeKind
 from oracle.rules.by_version import rules_for
 from oracle.steps.brokers import Kill, Pause, Resume, Start
-from oracle.steps.frames import Hold, ReleaseHold
 from oracle.steps.topic import Reassign
 from oracle.steps.waits import Checkpoint
 from oracle.vocabulary import Fate, MetadataMode, PointName
-from tests.oracle.schedules import ONE, THREE, TWO, produce, schedule
-
-if TYPE_CHECKING:
-    from oracle.schedule import Schedule
+from tests.oracle.schedules import ONE, THREE, TWO, moved_unheard, produce, schedule
 
 RELEASES = [
     ("0.10.2.2", MetadataMode.ZOOKEEPER),
@@ -55,13 +49,6 @@ def test_the_deletion_is_told_once_with_its_rule(version: str, metadata: Metadat
     assert change.text == "broker 2 deletes its replica: it is not assigned any more"
 
 
-def unheard(point: PointName) -> Schedule:
-    """Return a move whose leader hears late of its new replica."""
-    held = Hold("told", point, broker=ONE)
-    steps = (produce("m0"), held, Reassign((TWO, ONE)), Checkpoint("moving"), ReleaseHold("told"), Checkpoint("moved"))
-    return schedule(*steps, replicas=(ONE,))
-
-
 @pytest.mark.parametrize(
     ("version", "metadata", "log_end_offset"),
     [
@@ -78,7 +65,7 @@ def test_a_leader_counts_no_replica_of_which_it_has_not_heard(
 ) -> None:
     is_kraft = metadata is MetadataMode.KRAFT
     point = PointName.CONTROLLER_FETCH_RESPONSE if is_kraft else PointName.LEADER_AND_ISR
-    moving, moved = predict(unheard(point), rules_for(version, metadata)).checkpoints
+    moving, moved = predict(moved_unheard(point), rules_for(version, metadata)).checkpoints
     assert (moving.replicas[TWO].log_end_offset, moving.isr) == (log_end_offset, (ONE,))
     assert moving.remote_log_end_offsets.get(TWO) is None
     assert (moved.replicas[TWO].log_end_offset, set(moved.isr)) == (1, {ONE, TWO})

@@ -36,7 +36,7 @@ from oracle.tracing.sending import sent_versions
 from oracle.vocabulary import Acks, ElectionKind, Expectation, Label, MetadataMode, PointName
 from oracle.world import ImpossibleEventError
 from tests.oracle.latest_offset import latest_offset
-from tests.oracle.schedules import LOOKUP, ONE, THREE, TWO, hold, produce, schedule
+from tests.oracle.schedules import LOOKUP, ONE, THREE, TWO, hold, moved_unheard, produce, schedule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -218,6 +218,28 @@ def holds_unclean_elections(version: str) -> Callable[[Callable[[RuleSet], RuleS
     """Ask whether a schedule with an unclean election on request can be predicted."""
     steps = (Kill(TWO), produce("m0"), Kill(ONE), Start(TWO), Elect(ElectionKind.UNCLEAN))
     return is_predicted(version, schedule(*steps))
+
+
+def fetched_unheard(version: str) -> Callable[[Callable[[RuleSet], RuleSet]], object]:
+    """Ask what a new replica has, and what its leader knows of it, while the leader has not heard of it."""
+
+    def ask(change: Callable[[RuleSet], RuleSet]) -> object:
+        moving, _ = predict(moved_unheard(PointName.LEADER_AND_ISR), _rules(version, change)).checkpoints
+        return moving.replicas[TWO].log_end_offset, moving.remote_log_end_offsets.get(TWO)
+
+    return ask
+
+
+def told_to_a_waiting_producer(version: str) -> Callable[[Callable[[RuleSet], RuleSet]], object]:
+    """Ask what a producer is told whose leader has been removed by a reassignment that it heard of late."""
+
+    def ask(change: Callable[[RuleSet], RuleSet]) -> object:
+        deaf = Hold("deaf", PointName.LEADER_AND_ISR_RESPONSE, broker=ONE)
+        sent = replace(produce("m0", expect=Expectation.ANY), leader=ONE)
+        moved = schedule(deaf, Reassign((TWO, THREE)), sent, ReleaseHold("deaf"), replicas=(ONE,))
+        return predict(moved, _rules(version, change)).records[0].error
+
+    return ask
 
 
 def is_predicted(version: str, asked: Schedule) -> Callable[[Callable[[RuleSet], RuleSet]], object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from oracle.predict import predict
+from oracle.error_codes import ErrorCode
 from oracle.rules.by_version import rules_for
 from oracle.rules.reassignment import (
     ADDED_ONLY,
@@ -16,13 +16,15 @@ from oracle.rules.reassignment import (
     unchanged,
     wanted_in_sync,
 )
-from oracle.steps.frames import Hold, ReleaseHold
-from oracle.steps.topic import Reassign
-from oracle.steps.waits import Checkpoint
-from oracle.vocabulary import Expectation, MetadataMode, PointName
+from oracle.tracing.answering import allowed_errors
+from oracle.tracing.exchange import Exchange
+from oracle.tracing.observed import FetchSent, RequestKey
+from oracle.tracing.replica import TracedReplica
+from oracle.vocabulary import MetadataMode, Offset
 from tests.oracle.mutants.killers import Answer, Story
 from tests.oracle.mutants.mutant import Mutant, with_fields
-from tests.oracle.schedules import ONE, THREE, TWO, produce, schedule
+from tests.oracle.mutants.questions import fetched_unheard, told_to_a_waiting_producer
+from tests.oracle.schedules import ONE, TWO
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,30 +42,20 @@ def known(_leader: ReplicaState, _follower: BrokerId) -> bool:
     return True
 
 
-def fetched_unheard(version: str) -> Callable[[Callable[[RuleSet], RuleSet]], object]:
-    """Ask what a new replica has, and what its leader knows of it, while the leader has not heard of it."""
-
-    def ask(change: Callable[[RuleSet], RuleSet]) -> object:
-        told = Hold("told", PointName.LEADER_AND_ISR, broker=ONE)
-        steps = (produce("m0"), told, Reassign((TWO, ONE)), Checkpoint("moving"), ReleaseHold("told"))
-        rules = change(rules_for(version, MetadataMode.ZOOKEEPER))
-        (moment,) = predict(schedule(*steps, replicas=(ONE,)), rules).checkpoints
-        return moment.replicas[TWO].log_end_offset, moment.remote_log_end_offsets.get(TWO)
-
-    return ask
-
-
-def told_to_a_waiting_producer(version: str) -> Callable[[Callable[[RuleSet], RuleSet]], object]:
-    """Ask what a producer is told whose leader has been removed by a reassignment that it heard of late."""
-
-    def ask(change: Callable[[RuleSet], RuleSet]) -> object:
-        deaf = Hold("deaf", PointName.LEADER_AND_ISR_RESPONSE, broker=ONE)
-        sent = replace(produce("m0", expect=Expectation.ANY), leader=ONE)
-        rules = change(rules_for(version, MetadataMode.ZOOKEEPER))
-        moved = schedule(deaf, Reassign((TWO, THREE)), sent, ReleaseHold("deaf"), replicas=(ONE,))
-        return predict(moved, rules).records[0].error
-
-    return ask
+def may_fail_for_others(change: Callable[[RuleSet], RuleSet]) -> object:
+    """Ask whether the wire check lets a fetch of two partitions on 3.9 fail that has nothing wrong in this one."""
+    rules = change(rules_for("3.9.2", MetadataMode.KRAFT))
+    sent = FetchSent(
+        at=0,
+        partition=("t", 0),
+        key=RequestKey(1, 1),
+        follower=TWO,
+        leader=ONE,
+        fetch_offset=Offset(0),
+        has_others=True,
+        api_version=3,
+    )
+    return ErrorCode.UNKNOWN_SERVER_ERROR in allowed_errors(TracedReplica(ONE, rules), Exchange(sent), rules)
 
 
 MUTANTS = (
@@ -87,6 +79,13 @@ MUTANTS = (
         "0.11 gives a new replica records before the leader has heard of it",
         Answer(fetched_unheard("0.11.0.3"), (0, None)),
         with_fields(unknown_replica=UnknownReplica.ANSWERED),
+    ),
+    Mutant(
+        "fails-for-a-replica-of-which-it-has-not-heard",
+        "reassignment",
+        "a fetch fails on 3.9 with all its partitions, since its leader has not heard of one replica",
+        Answer(may_fail_for_others, False),
+        with_fields(unknown_replica=UnknownReplica.FAILS_FETCH),
     ),
     Mutant(
         "leaves-producers-waiting-when-stopped",
