@@ -1,7 +1,7 @@
 """Which of the outcomes that a prediction leaves open did the brokers take? The one that fits what was measured.
 
 A schedule with an open race has several outcomes. All that was measured is held against one of them at a
-time, so that checkpoints, producers' outcomes and logs must be those of the same one. The frozen
+time, so that checkpoints, probes, producers' outcomes and logs must be those of the same one. The frozen
 prediction stays as it is; the outcome that fits best is written to ``outcome/``, where the
 reconciliation finds it, and whatever differs from that one is a deviation.
 """
@@ -11,7 +11,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.interruption import GIVEN_UP
-from conformance.judgement.comparison import ComparedRow, answer_rows, checkpoint_rows, learned_outcomes, outcome_rows
+from conformance.judgement.comparison import (
+    ComparedRow,
+    answer_rows,
+    checkpoint_rows,
+    learned_outcomes,
+    outcome_rows,
+    unexplained_probes,
+)
 from conformance.record.observations import checkpoints, read_observations
 from conformance.record.prediction import OUTCOME_FILE, check_frozen, read_prediction, write_prediction
 from conformance.record.replica_logs import logs_by_broker, read_replica_logs
@@ -82,6 +89,7 @@ def _rows(
     outcomes = {label: outcome for label, outcome in learned.items() if outcome.error != GIVEN_UP}
     yield from outcome_rows((r for r in alternative.records if r.label in outcomes), outcomes)
     yield from answer_rows(alternative, observations)
+    yield from unexplained_probes(alternative, observations)  # two outcomes may end alike
     yield from _log_rows(alternative, about, entries)
 
 

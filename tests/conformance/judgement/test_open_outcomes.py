@@ -17,7 +17,8 @@ from conformance.record.directory import RunDirectoryError
 from conformance.record.prediction import check_frozen
 from conformance.record.run import INTERRUPTED
 from conformance.record.verdict import Conformance, PromiseKept
-from oracle.steps.brokers import Kill, Start
+from oracle.schedule import Schedule
+from oracle.steps.brokers import Kill, KillTogether, Start
 from oracle.steps.frames import AwaitHold
 from oracle.steps.waits import Checkpoint
 from reports.load import load_run
@@ -25,7 +26,7 @@ from tests.conformance.ideal_runs import BASE, write_ideal_run
 from tests.conformance.judgement.doctorings import freeze_as_before
 from tests.conformance.run_files import change_run, ended_in, judged, read_json, read_lines, write_json, write_lines
 from tests.oracle.open_races import answer_before_or_after_the_second_fetch, lost_or_kept
-from tests.oracle.schedules import TWO, hold
+from tests.oracle.schedules import ONE, TWO, hold
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,6 +83,18 @@ def test_logs_alone_tell_outcomes_apart(tmp_path: Path) -> None:
     run = run_of(tmp_path, 1)
     write_lines(run, "observations.ndjson", [])
     assert number_of(run) == 2
+
+
+@pytest.mark.parametrize("outcome", [0, 1, 2])
+def test_probes_tell_outcomes_apart_that_end_alike(tmp_path: Path, outcome: int) -> None:
+    """Seed 7, schedule 1 on 4.4.0: two brokers are killed at once twice, and the first time decides who leads next."""
+    together = KillTogether((ONE, TWO))
+    steps = (together, Start(TWO), Start(ONE), together, Start(ONE), Start(TWO), Checkpoint("end"))
+    schedule = Schedule("twice", "two brokers are killed at once, twice", (), (ONE, TWO), steps)
+    run = write_ideal_run(tmp_path, "4.4.0", "kraft", Scenario("twice", schedule, "outcomes that end alike"), outcome)
+
+    assert number_of(run) == outcome + 1
+    assert judged(run).conformance is Conformance.CONFORMS
 
 
 def test_the_outcome_that_fits_is_what_is_reconciled_and_reported(tmp_path: Path) -> None:
