@@ -7,11 +7,13 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING
 
+from conformance.commands.coverage_lines import coverage_lines, sample_share
 from conformance.commands.explored_brokers import add_partition, bounds_of
 from conformance.commands.hunting import SCHEDULES_MAX, duration
-from conformance.commands.parser import add_json, add_lanes, check_writable, given, table_lines, whole_number
+from conformance.commands.parser import add_json, add_lanes, check_writable, given, whole_number
 from conformance.coverage.counting import NotCountedError, decisions_of_run, edges_of_run, schedule_that_counts
 from conformance.coverage.covered import covered_file, graph_name, read_covered, read_other, write_covered
 from conformance.coverage.summary import decisions_summarised, summarised
@@ -29,19 +31,19 @@ from fault_injection.releases import UsageError
 from oracle.brokers.edge_schedule import cover_schedules, shortest_schedule
 from oracle.brokers.edges import EdgeGraph
 from oracle.brokers.held_graph import HeldGraph
-from reports.coverage_page import percent, write_coverage_page
+from reports.coverage_page import write_coverage_page
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from conformance.commands.parser import Parser
     from conformance.console import Console
     from conformance.coverage.covered import Covered
-    from conformance.coverage.summary import CoverageSummary, DecisionSummary, Share
     from conformance.hunting.journal import HuntedSchedule
     from conformance.line import Line
     from conformance.run_options import RunOptions
+    from oracle.brokers.edge_schedule import CoverSchedule
 
 DESCRIPTION = """Says how much of a release's model real brokers have been through with every number as predicted, and
 runs the rest on purpose. The model's graph has every state that the partition can reach within the bounds, and an edge
@@ -57,6 +59,7 @@ EPILOG = """examples:
   kafka-conformance coverage --kafka 4.4.0 --merge theirs.json      add what another machine has covered
   kafka-conformance coverage --kafka 4.4.0 --edge 5c51c779b4a2      write the shortest schedule that holds an edge
   kafka-conformance coverage --kafka 2.8.2 --stops                  the graph with graceful stops, counted by itself
+  kafka-conformance coverage --stops --sample 50 --seed 7 --time 1h run what holds 50 of its edges, drawn by a seed
   kafka-conformance hunt --time 20m --guided-by coverage/4.4.0-kraft.json    prefer what no run has met
 
 The graph has no pause, cut, isolation, election on request, reassignment, change of settings or deletion, no follower
@@ -65,8 +68,7 @@ that is silent for too long, and its brokers hear a decision at once: what it co
 exit codes: 0 all that was run conforms, 1 something deviates, 2 usage, 3 inconclusive, 4 harness error,
 130 Ctrl-C, after which what has its verdict is in the file
 """
-MISSING_MAX = 12
-"""So many edges that are missing an answer in words names; --json has all."""
+EDGES_MAX = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,8 @@ class CoverageRequest:
         schedules: how many are run at most; None for as many as there is time.
         seconds: for how long; None for no limit.
         lanes: how many clusters run side by side.
+        seed: of record ids, and of the sample.
+        sample: ids of the edges that were drawn; None if none were, and all are wanted.
     """
 
     line: Line
@@ -88,6 +92,8 @@ class CoverageRequest:
     schedules: int | None
     seconds: float | None
     lanes: int
+    seed: int
+    sample: frozenset[str] | None
     options: RunOptions
 
     @property
@@ -100,6 +106,10 @@ class CoverageRequest:
         """Return whether brokers are to be run."""
         return self.schedules is not None or self.seconds is not None
 
+    def cover(self, covered: Covered) -> Iterator[CoverSchedule]:
+        """Yield schedules that hold what is asked for and was never held."""
+        return cover_schedules(self.graph, covered.graph(self.name).held, asked=self.sample)
+
 
 def add_coverage(parser: Parser) -> None:
     """Say what the command does, and add its options."""
@@ -110,6 +120,9 @@ def add_coverage(parser: Parser) -> None:
     add_lanes(parser)
     parser.add_argument("--count", nargs="+", type=Path, default=[], metavar="RUN", help="add these runs, or all in it")
     parser.add_argument("--merge", nargs="+", type=Path, default=[], metavar="FILE", help="add what other files have")
+    parser.add_argument(
+        "--sample", type=whole_number(1, EDGES_MAX), metavar="N", help="only for N edges of the graph that SEED draws"
+    )
     parser.add_argument("--edge", metavar="ID", help="only write the shortest schedule that holds this edge")
     parser.add_argument("--write", type=Path, metavar="DIR", help="only write the schedules that would hold the rest")
     parser.add_argument("--file", type=Path, metavar="FILE", help="default: that of the release, in RUNS-DIR")
@@ -147,9 +160,23 @@ def _asked(parsed: argparse.Namespace) -> CoverageRequest:
     line = held_against(line_named(parsed.kafka, own=options.own), options.rules_of)
     graph = HeldGraph(EdgeGraph(line.rules, bounds_of(parsed)))
     file = parsed.file or covered_file(parsed.runs_dir, line.rules)
+    seed = seed_of(options)
+    sample = None if parsed.sample is None else sampled(graph.edges, seed, parsed.sample)
     return CoverageRequest(
-        line, graph, file, parsed.runs_dir, parsed.schedules, parsed.time, parsed.lanes or 1, options
+        line, graph, file, parsed.runs_dir, parsed.schedules, parsed.time, parsed.lanes or 1, seed, sample, options
     )
+
+
+def sampled(graph: EdgeGraph, seed: int, count: int) -> frozenset[str]:
+    """Return ids of edges that a seed draws: of all, whether a schedule can hold them or not.
+
+    Raises:
+        UsageError: the graph has not so many.
+    """
+    ids = sorted(edge.id for edge in graph.edges)
+    if count > len(ids):
+        raise UsageError(f"--sample {count}: this graph has {len(ids)} edges")
+    return frozenset(Random(seed).sample(ids, count))  # noqa: S311 - whoever checks gives the seed
 
 
 def _write_edge(console: Console, asked: CoverageRequest, edge: str) -> int:
@@ -170,7 +197,7 @@ def _write_edge(console: Console, asked: CoverageRequest, edge: str) -> int:
 def _write_rest(console: Console, asked: CoverageRequest, covered: Covered, directory: Path) -> int:
     check_writable(directory)
     journal = Journal(directory)
-    for one in cover_schedules(asked.graph, covered.graph(asked.name).held):
+    for one in asked.cover(covered):
         edges = f"holds {len(one.edges)} edges"
         console.answer(str(journal.write_finding(asked.line.text, one.schedule, edges, asked.options.rules_of)))
     return 0
@@ -203,10 +230,9 @@ def _count(asked: CoverageRequest, covered: Covered, run: RunDirectory) -> str |
 def _run(console: Console, asked: CoverageRequest, covered: Covered, hunted: list[HuntedSchedule]) -> None:
     """Run schedules that hold what was never held; what each has been through is in the file as soon as it conforms."""
     check_writable(asked.directory)
-    seed = seed_of(asked.options)
     ends = None if asked.seconds is None else time.monotonic() + asked.seconds
-    lane = HuntLane(asked.line, seed, asked.directory, ends, "a cover")
-    words = f"Kafka {asked.line.text}, the cover of {asked.name}, seed {seed}."
+    lane = HuntLane(asked.line, asked.seed, asked.directory, ends, "a cover")
+    words = f"Kafka {asked.line.text}, the cover of {asked.name}, seed {asked.seed}."
     with Lanes(asked.lanes, lane.order(asked.options, words), lane.run, console.progress) as lanes:
         for one in lanes.results(_blocks(asked, covered, lane)):
             hunted.append(one)
@@ -217,7 +243,7 @@ def _run(console: Console, asked: CoverageRequest, covered: Covered, hunted: lis
 
 def _blocks(asked: CoverageRequest, covered: Covered, lane: HuntLane) -> Iterator[tuple[NumberedSchedule, ...]]:
     """Yield what is to be run, until nothing is left or the time is over."""
-    written = islice(cover_schedules(asked.graph, covered.graph(asked.name).held), asked.schedules)
+    written = islice(asked.cover(covered), asked.schedules)
     numbered = (NumberedSchedule(number, one.schedule) for number, one in enumerate(written))
     while not lane.is_over() and (block := tuple(islice(numbered, BLOCK))):
         yield block
@@ -231,50 +257,15 @@ def _tell(console: Console, asked: CoverageRequest, covered: Covered, hunted: li
         write_coverage_page(page, f"Kafka {rules.version} ({rules.metadata.value})", asked.name, summary, decided)
     if console.as_json:
         schedules = [asdict(one) for one in hunted]
+        drawn = None if asked.sample is None else {"seed": asked.seed, **asdict(sample_share(asked, covered))}
         about = {"kafka": rules.version, "metadata": rules.metadata.value, "graph": asked.name, "page": page}
-        console.answer_json({**about, **asdict(summary), "decisions": asdict(decided), "schedules": schedules})
+        answer = {**about, **asdict(summary), "sample": drawn, "decisions": asdict(decided), "schedules": schedules}
+        console.answer_json(answer)
         return
-    for line_of_text in (*_lines(asked, summary), *_decision_lines(decided)):
+    for line_of_text in coverage_lines(asked, covered, summary, decided):
         console.answer(line_of_text)
     for one in hunted:
         if one.is_finding:
             console.answer(f"{one.line}  {one.number}  {one.words}")
     if page is not None:
         console.answer(f"page: {page}")
-
-
-def _lines(asked: CoverageRequest, summary: CoverageSummary) -> Iterator[str]:
-    rules, whole = asked.line.rules, summary.whole
-    yield f"Kafka {rules.version} ({rules.metadata.value}), {asked.name}: {summary.states} states, {whole.edges} edges"
-    yield f"held and probed on both sides: {whole.held} ({percent(whole.held, whole.edges)})"
-    yield f"passed on the wire only: {whole.passed}"
-    for why, count in summary.why_not.items():
-        yield f"cannot be held: {count}, {why}"
-    yield from ("", *_table("by step", summary.by_step), "", *_table("by rule", summary.by_rule))
-    left = [one for one in summary.missing if one.why_not is None]
-    if left:
-        yield from ("", f"{len(left)} edges are left that a schedule can hold (--time runs them), the nearest first:")
-        yield from table_lines([(one.id, (one.action,)) for one in left[:MISSING_MAX]])
-
-
-def _decision_lines(decided: DecisionSummary) -> Iterator[str]:
-    yield ""
-    yield (
-        f"over the whole vocabulary: {decided.pairs} pairs of a step and a rule that decided it, and {decided.triples} "
-        "triples with the point of a held frame"
-    )
-    rows = [
-        (rule, (", ".join(f"{step} {points}" if points > 1 else step for step, points in steps.items()),))
-        for rule, steps in decided.by_rule.items()
-    ]
-    yield from table_lines(rows) if rows else ()
-    yield f"rules that decided no step yet: {', '.join(decided.never) or 'none'}"
-
-
-def _table(kind: str, shares: Mapping[str, Share]) -> Iterator[str]:
-    heading = (kind, ("held", "passed", "cannot be held", "edges"))
-    rows = [
-        (name, tuple(map(str, (share.held, share.passed, share.cannot_be_held, share.edges))))
-        for name, share in shares.items()
-    ]
-    yield from table_lines([heading, *rows])

@@ -10,7 +10,7 @@ from oracle.brokers.edges import RELEASE
 from oracle.rules.by_version import one_rule_apart
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from conformance.coverage.covered import CoveredEdges
     from conformance.hunting.deciding import RuleDecision
@@ -90,17 +90,11 @@ def summarised(graph: HeldGraph, covered: CoveredEdges) -> CoverageSummary:
         for rule in graph.edges.rules_of(edge) or (NO_RULE,):
             rules.setdefault(rule, []).append(edge)
 
-    def share(some: list[BrokerEdge]) -> Share:
-        held = sum(edge.id in covered.held for edge in some)
-        passed = sum(edge.id in covered.passed and edge.id not in covered.held for edge in some)
-        unheld = sum(edge.id in graph.why_not and edge.id not in covered.passed for edge in some)
-        return Share(held, passed, len(some), unheld)
-
     return CoverageSummary(
         len(graph.edges.states),
-        share(list(edges)),
-        {name: share(kinds[name]) for name in sorted(kinds)},
-        {name: share(rules[name]) for name in sorted(rules)},
+        share_of(edges, graph, covered),
+        {name: share_of(kinds[name], graph, covered) for name in sorted(kinds)},
+        {name: share_of(rules[name], graph, covered) for name in sorted(rules)},
         dict(Counter(why.value for why in graph.why_not.values())),
         tuple(
             MissingEdge(edge.id, str(edge.action), edge.id in covered.passed, graph.why_not.get(edge.id))
@@ -108,6 +102,15 @@ def summarised(graph: HeldGraph, covered: CoveredEdges) -> CoverageSummary:
             if edge.id not in covered.held
         ),
     )
+
+
+def share_of(edges: Iterable[BrokerEdge], graph: HeldGraph, covered: CoveredEdges) -> Share:
+    """Return how many of some edges were covered."""
+    ids = [edge.id for edge in edges]
+    held = sum(edge in covered.held for edge in ids)
+    passed = sum(edge in covered.passed and edge not in covered.held for edge in ids)
+    unheld = sum(edge in graph.why_not and edge not in covered.passed for edge in ids)
+    return Share(held, passed, len(ids), unheld)
 
 
 @dataclass(frozen=True, slots=True)

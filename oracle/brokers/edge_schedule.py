@@ -47,7 +47,10 @@ class CoverSchedule:
 
 
 def cover_schedules(
-    graph: HeldGraph, done: Collection[str] = (), moves_max: int = MOVES_MAX
+    graph: HeldGraph,
+    done: Collection[str] = (),
+    moves_max: int = MOVES_MAX,
+    asked: Collection[str] | None = None,
 ) -> Iterator[CoverSchedule]:
     """Yield schedules that together hold every edge that can be held, but those that are done.
 
@@ -55,8 +58,10 @@ def cover_schedules(
         graph: where held brokers of a release can be led.
         done: ids of edges that need no visit any more.
         moves_max: moves of a schedule at most, unless its edge is farther away.
+        asked: ids of the edges that are to be held; None for all.
     """
-    wanted = [number for edge, number in graph.arcs_by_edge().items() if edge not in done]
+    arcs = graph.arcs_by_edge().items()
+    wanted = [number for edge, number in arcs if edge not in done and (asked is None or edge in asked)]
     for path in cover(_ends(graph), wanted, 0, moves_max):
         yield _written(graph, [graph.arcs[number] for number in path])
 

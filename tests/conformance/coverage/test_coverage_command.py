@@ -64,6 +64,25 @@ def test_the_shortest_schedule_to_an_edge_is_written(tmp_path: Path, capsys: pyt
     assert claims(read_schedule(tmp_path / path).schedule)[-1] == edge
 
 
+def test_a_sample_is_drawn_by_the_seed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sample = (*SMALL, "--runs-dir", str(tmp_path), "--sample", "7", "--seed")
+    first, again, other = (json.loads(told(capsys, *sample, seed, "--json"))["sample"] for seed in ("1", "1", "2"))
+    assert first == again
+    assert first["edges"] == other["edges"] == 7
+    assert "of 7 edges that seed 2 draws: 0 held, 0 passed, " in told(capsys, *sample, "2")
+
+
+def test_only_what_was_drawn_is_to_be_held(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    left = {}
+    for count in (1, 7):
+        sample = (*SMALL, "--runs-dir", str(tmp_path / str(count)), "--sample", str(count), "--seed", "5")
+        answer = json.loads(told(capsys, *sample, "--json"))["sample"]
+        paths = told(capsys, *sample, "--write", str(tmp_path / f"rest{count}")).split()
+        left[count] = answer["edges"] - answer["cannot_be_held"], len(paths)
+    assert left[1][1] <= left[1][0]
+    assert 0 < left[7][1] <= left[7][0]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -72,6 +91,7 @@ def test_the_shortest_schedule_to_an_edge_is_written(tmp_path: Path, capsys: pyt
         (("--merge", "nowhere.json"), "nowhere.json is no coverage file"),
         (("--merge", "other-decisions.json"), "decisions that cannot be read"),
         (("--count", "nowhere"), "nowhere"),
+        (("--sample", "9999"), "--sample 9999: this graph has "),
     ],
 )
 def test_what_cannot_be_answered_is_refused(
