@@ -35,7 +35,15 @@ from conformance.schedules.topic_settings import topic_configs, user_settings
 from conformance.stages.beginning import begin_run
 from conformance.stages.examining import examine
 from conformance.stages.judging import judge_run, judge_unreadable, judged_if_interrupted
-from conformance.stages.on_brokers import HARNESS_FAILURES, BrokerRun, blaming_lost_nodes, note_replicas, take_steps
+from conformance.stages.on_brokers import (
+    HARNESS_FAILURES,
+    BrokerRun,
+    blaming_lost_nodes,
+    end_trace,
+    note_replicas,
+    outlived_by_sessions,
+    take_steps,
+)
 from conformance.stages.predicting import freeze_answers, freeze_prediction, predict_entry
 from conformance.stalls import noting_stalls
 from fault_injection.faults.account import FaultAccount, NotHealedError
@@ -209,7 +217,7 @@ class Pipeline:
         with self._keeping_the_measurement(run) as finish:
             with ExitStack() as stack:
                 pool.gate.trace_to(run.path / WIRE_FILE)
-                stack.callback(self._end_trace, run, pool.gate.undecodable, pool.gate.strangers)
+                stack.callback(end_trace, run, pool.gate, pool.gate.undecodable, pool.gate.strangers)
                 addresses = [cluster.client_address(broker) for broker in cluster.live_brokers]
                 create_topic(addresses, topic, list(schedule.replicas), topic_configs(schedule))
                 probe = stack.enter_context(ReplicaProbe(cluster, topic))
@@ -230,8 +238,14 @@ class Pipeline:
                     take_steps(stage, pool, self.record_id_base, self.progress)
                     self.note_replicas(stage)
                     self.read_topic(stage)
+                outlived = outlived_by_sessions(stage)
+                if outlived:
+                    faults.forgo_recovery()
                 finish.append(topic)
-            self._clean_up(run, cluster, topic)
+            if outlived:
+                self._replace_cluster(outlived)
+            else:
+                self._clean_up(run, cluster, topic)
 
     @contextmanager
     def _keeping_the_measurement(self, run: RunDirectory) -> Iterator[list[str]]:
@@ -244,18 +258,6 @@ class Pipeline:
                 raise
             update_run(run, not_healed=str(error))
             self._replace_cluster(str(error))
-
-    def _end_trace(self, run: RunDirectory, undecodable_before: int, strangers_before: int) -> None:
-        gate = self.cluster_pool.gate
-        try:
-            gate.end_trace()
-        except OSError as error:
-            raise HarnessError(f"the wire trace is cut short: {error}") from error
-        update_run(
-            run,
-            undecodable_frames=gate.undecodable - undecodable_before,
-            refused_connections=gate.strangers - strangers_before,
-        )
 
     def note_replicas(self, stage: BrokerRun) -> None:
         """Note what the replicas hold at rest, and up to where the topic is to be read."""

@@ -1,7 +1,7 @@
 """How does a schedule grow? Step by step from the state that the model predicts, so that it is legal by construction.
 
 Everything is drawn from one seed and the schedule's number, by strings: the same two give the same schedule in any
-process, on any machine. A schedule is dropped and drawn anew while it is dull: nothing held, no process ended or
+process, on any machine. A schedule is dropped and drawn anew while it is dull: too few frames held, no process ended or
 stopped, nothing sent, or too short to tell anything.
 
 With decisions that were met before (``conformance.hunting.deciding``), each step is preferred to some others that the
@@ -44,6 +44,8 @@ STEPS_MIN, STEPS_MAX = 9, 16
 """So many steps are grown before everything is brought back."""
 DULL_BELOW = 8
 """A schedule with fewer steps tells too little."""
+HOLDS, HOLDS_WEIGHTS = (1, 2, 3), (4, 6, 1)
+"""So many frames a schedule holds at least, and how often it has to."""
 PROPOSALS_MAX = 150
 REDRAWN_MAX = 200
 LOOKED_AT = 4
@@ -164,6 +166,7 @@ class _Growing:
         self._tally = tally
         self._frame = self._framed(rules, seed, number)
         self._brokers = tuple(map(BrokerId, BROKERS[: len(self._frame.replicas) + self._draw.choice((0, 0, 1))]))
+        self._holds = self._draw.choices(HOLDS, HOLDS_WEIGHTS)[0]
         self._points = points_of(rules)
         self._taken = LegalSteps(rules, self._frame, self._brokers)
         if met is not None:
@@ -203,7 +206,7 @@ class _Growing:
         grown = self._taken.standing
         schedule = self._taken.whole()
         self._brings_new(grown)
-        _drop_if_dull(schedule.steps)
+        _drop_if_dull(schedule.steps, self._holds)
         if not has_steps(schedule.steps, self._patterns):
             raise DroppedError("it lacks a step that was asked for")
         return schedule
@@ -270,11 +273,11 @@ def _matches(name: str, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def _drop_if_dull(steps: Sequence[Step]) -> None:
+def _drop_if_dull(steps: Sequence[Step], holds: int) -> None:
     if len(steps) < DULL_BELOW:
         raise DroppedError("dull: it is short")
-    if not any(isinstance(step, Hold) for step in steps):
-        raise DroppedError("dull: no frame is held")
+    if sum(isinstance(step, Hold) for step in steps) < holds:
+        raise DroppedError("dull: too few frames are held")
     if not any(isinstance(step, PROCESS_FAULTS) for step in steps):
         raise DroppedError("dull: no broker ends or stands still")
     if not any(step.labels() for step in steps):

@@ -24,6 +24,7 @@ from fault_injection.cluster.readiness import is_serving
 from fault_injection.waiting import DeadlineExceededError, until
 from fault_injection.wire.gate import GateError
 from oracle.error_codes import ErrorCode
+from oracle.vocabulary import Timing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from conformance.running.rest import Rest
     from fault_injection.cluster.lifecycle import Cluster
     from fault_injection.faults.account import FaultAccount
+    from fault_injection.wire.proxy import GateProxy
     from oracle.schedule import Schedule
 
 HARNESS_FAILURES = (
@@ -106,6 +108,35 @@ def take_steps(stage: BrokerRun, pool: ClusterPool, record_id_base: int, progres
         runner.run()
     finally:
         _keep_broker_files(stage)
+
+
+def end_trace(run: RunDirectory, gate: GateProxy, undecodable_before: int, strangers_before: int) -> None:
+    """End the wire trace of a run, and note what the gate could not decode or did not let in meanwhile.
+
+    Raises:
+        HarnessError: the trace is cut short.
+    """
+    try:
+        gate.end_trace()
+    except OSError as error:
+        raise HarnessError(f"the wire trace is cut short: {error}") from error
+    update_run(
+        run,
+        undecodable_frames=gate.undecodable - undecodable_before,
+        refused_connections=gate.strangers - strangers_before,
+    )
+
+
+def outlived_by_sessions(stage: BrokerRun) -> str:
+    """Say why the cluster of a run is not worth healing; nothing if it is.
+
+    Under ``lag`` sessions last a minute, and a broker that was killed, or from 4.0 on stopped, is not registered again
+    while its last one does (BrokerRegistration; DUPLICATE_BROKER_REGISTRATION): another cluster is there sooner.
+    """
+    down = [broker for broker in stage.schedule.brokers if not stage.cluster.is_alive(broker)]
+    if stage.schedule.timing is not Timing.LAG or not down:
+        return ""
+    return f"the sessions of brokers that are down ({', '.join(map(str, down))}) last a minute"
 
 
 @contextmanager

@@ -179,6 +179,10 @@ class FaultAccount:
         """Note that a broker that had ended by itself was started again: it is excused no more."""
         self._excused.discard(broker)
 
+    def forgo_recovery(self) -> None:
+        """Note that nobody will use the cluster again: what stands is healed, and no health is awaited after it."""
+        self._checks_health = False
+
     # What is known
 
     @property
