@@ -209,6 +209,21 @@ def test_health_that_cannot_be_told_hides_no_other_complaint(monkeypatch: pytest
     assert "cannot be told: OSError('no ZooKeeper answers')" in failed.value.complaints[1]
 
 
+@pytest.mark.parametrize("is_used_again", [True, False])
+def test_the_health_of_a_cluster_that_nobody_uses_again_is_not_awaited(
+    monkeypatch: pytest.MonkeyPatch, *, is_used_again: bool
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("fault_injection.faults.account.require_untouched", lambda _: None)
+    monkeypatch.setattr("fault_injection.faults.account.require_healthy", lambda *told: asked.append(told[1]))
+    with FaultAccount(cast("Cluster", None)) as faults:
+        faults.inject(Deed("a"))
+        if not is_used_again:
+            faults.forgo_recovery()
+    assert DEEDS == ["a injected", "a healed"]
+    assert ("after all faults were healed" in asked) is is_used_again
+
+
 @dataclass
 class Late(Wait):
     """A fault whose frame comes in the moment before it is taken back."""
