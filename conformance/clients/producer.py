@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 TIMEOUT_MS_DEFAULT = 30_000
-LEADERLESS_TIMEOUT_MS = 3_000
+LEADERLESS_TIMEOUT_MS = 1_000
 """How long a record waits in the client's queue where the sender knows that there is no leader to send it to."""
 ANSWER_MARGIN_MS = 5_000
 """How much longer than the broker's own timeout the client waits for its answer."""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 TRIES = 3
 """So often a difference is tried again."""
 USUAL_BROKERS = (1, 2, 3)
-"""Every cluster of a hunt has these, so that the next block finds one that it can use."""
+"""Every cluster of a hunt has these and those that it had, so that the next block finds one that it can use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,10 @@ class HuntLane:
 
     def run(self, session: Session, block: tuple[NumberedSchedule, ...]) -> Iterator[HuntedSchedule]:
         """Run a block, and yield each schedule with its verdict."""
+        pool = session.cluster_pool
+        had = () if pool.running is None else pool.running.spec.broker_ids
         brokers = (broker for one in block for broker in brokers_for(one.schedule))
-        session.cluster_pool.shared_brokers = frozenset((*USUAL_BROKERS, *brokers))
+        pool.shared_brokers = frozenset((*USUAL_BROKERS, *brokers, *had))
         finished = session.run_together(self._entries(session, block), self.runs)
         for one, run in zip(block, finished, strict=False):  # those that the time was enough for
             hunted = self._hunted(session, one, run)
