@@ -22,9 +22,11 @@ from fault_injection.wire.gate import GateError
 from fault_injection.wire.gate_events import HOLDING, HoldStatus
 from fault_injection.wire.proxy import GateProxy
 from oracle.steps.brokers import Isolate, Kill, KillTogether, Pause, Rejoin, Resume, Start, Stop
+from oracle.steps.frames import Hold, ReleaseHold
+from oracle.vocabulary import FROM_CONTROLLER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Hashable, Iterator, Sequence
     from pathlib import Path
     from types import TracebackType
 
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from fault_injection.releases import JarSet
     from fault_injection.wire.gate_events import GateEvent
     from oracle.schedule import Schedule
+    from oracle.steps.step import Step
 
 BROKERS_MIN = 3
 
@@ -50,22 +53,36 @@ K = TypeVar("K", bound=Closeable)
 def brokers_for(schedule: Schedule) -> tuple[int, ...]:
     """Return the ids of the brokers a schedule needs, ascending: those that it names, and one that outlives them all.
 
-    While every replica is down somebody must still be asked who leads. The others have the lowest ids that are free.
+    While every replica is down, or hears no decision, somebody must still be asked who leads. The others have the
+    lowest ids that are free.
     """
     named = set(schedule.brokers)
     needed = max(BROKERS_MIN, len(named))
+    for silent in _silent(schedule.steps):
+        if len(silent) == needed:
+            needed += 1
+    free = (broker for broker in count(1) if broker not in named)
+    return tuple(sorted((*named, *islice(free, needed - len(named)))))
+
+
+def _silent(steps: Sequence[Step]) -> Iterator[frozenset[int]]:
+    """Yield after each step the brokers that are down, or that a hold keeps from hearing the controller."""
     down: set[int] = set()
-    for step in schedule.steps:
+    deaf: dict[str, int] = {}
+    for step in steps:
         if isinstance(step, Kill | Stop | Pause | Isolate):
             down.add(step.broker)
         elif isinstance(step, KillTogether):
             down.update(step.brokers)
         elif isinstance(step, Start | Resume | Rejoin):
             down.discard(step.broker)
-        if len(down) == needed:
-            needed += 1
-    free = (broker for broker in count(1) if broker not in named)
-    return tuple(sorted((*named, *islice(free, needed - len(named)))))
+        elif isinstance(step, Hold) and step.point in FROM_CONTROLLER and step.broker is not None:
+            deaf[step.name] = step.broker
+        elif isinstance(step, ReleaseHold):
+            deaf.pop(step.name, None)
+        if isinstance(step, Start):  # its end discharged what held its frames
+            deaf = {name: broker for name, broker in deaf.items() if broker != step.broker}
+        yield frozenset((*down, *deaf.values()))
 
 
 def cluster_kind(schedule: Schedule) -> dict[str, Hashable]:

@@ -14,12 +14,16 @@ from conformance.scenarios.vocabulary import brokers, kill, produce, start, stop
 from fault_injection.cluster.spec import ClusterSpec
 from fault_injection.releases import JarSet, MetadataMode, find_release
 from oracle.schedule import Schedule
-from oracle.vocabulary import HighWatermarkCheckpoint, Timing
+from oracle.steps.frames import Hold, ReleaseHold
+from oracle.vocabulary import BrokerId, HighWatermarkCheckpoint, PointName, Timing
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from oracle.steps.step import Step
+
+
+DEAF = Hold("deaf", PointName.CONTROLLER_FETCH_REQUEST, broker=BrokerId(3))
 
 
 def schedule(replicas: tuple[int, ...], *steps: Step) -> Schedule:
@@ -35,6 +39,10 @@ def schedule(replicas: tuple[int, ...], *steps: Step) -> Schedule:
         (schedule((1, 2, 3), kill(1), kill(2)), (1, 2, 3)),
         (schedule((1, 2, 3), kill(1), stop(2), kill(3)), (1, 2, 3, 4)),
         (schedule((1, 2, 3), kill(1), start(1), kill(2), start(2), kill(3)), (1, 2, 3)),
+        (schedule((1, 2, 3), kill(1), kill(2), DEAF), (1, 2, 3, 4)),
+        (schedule((1, 2, 3), DEAF, ReleaseHold("deaf"), kill(1), kill(2)), (1, 2, 3)),
+        (schedule((1, 2, 3), DEAF, kill(3), start(3), kill(1), kill(2)), (1, 2, 3)),
+        (schedule((1, 2, 3), DEAF, kill(3), kill(2)), (1, 2, 3)),
     ],
     ids=[
         "three at least",
@@ -43,6 +51,10 @@ def schedule(replicas: tuple[int, ...], *steps: Step) -> Schedule:
         "one outlives",
         "a fourth outlives all",
         "never all at once",
+        "a fourth hears",
+        "all hear again",
+        "its end lets it hear",
+        "down and deaf is one",
     ],
 )
 def test_somebody_is_always_there_to_be_asked(told: Schedule, expected: tuple[int, ...]) -> None:
