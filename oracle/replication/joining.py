@@ -22,6 +22,16 @@ if TYPE_CHECKING:
     from oracle.vocabulary import BrokerId
 
 
+def may_wish(state: PartitionState, leader: ReplicaState, follower: BrokerId, rules: RuleSet) -> bool:
+    """Return whether a leader may ask for a replica: for one at a time, and for none that it knows to be ineligible.
+
+    It looks by the rules of the controller, which it knows as soon as it has heard every decision
+    (Partition.isReplicaIsrEligible, since 3.3).
+    """
+    knows = not leader.undelivered
+    return not leader.has_isr_request and (not knows or is_eligible(state, leader, follower, rules))
+
+
 def wish(state: PartitionState, leader: ReplicaState, follower: BrokerId, rules: RuleSet) -> PartitionState:
     """Let a leader ask for a replica that is in sync, or write the ISR itself (IS-02)."""
     if rules.asks_controller_to_join:

@@ -249,7 +249,7 @@ def _recorded(
     may_join = rules.joins_isr(fetch.offset, leader.high_watermark, leader.epoch_start_offset)
     is_outside = follower.broker not in leader.maximal_isr()
     state = state.with_replica(leader)
-    if is_outside and may_join and not leader.has_isr_request:
+    if is_outside and may_join and joining.may_wish(state, leader, follower.broker, rules):
         state = joining.wish(state, leader, follower.broker, rules)
     has_moved = end_before != fetch.offset
     return advance_high_watermark(state, leader.broker, rules) if has_moved or rules.checks_every_fetch else state
