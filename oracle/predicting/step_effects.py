@@ -172,11 +172,16 @@ def _require_obeyed(world: World) -> None:
     """Make sure that the leader hears of new settings: in KRaft mode the metadata log has them, else ZooKeeper.
 
     Raises:
-        ImpossibleEventError: it is isolated, and goes on by the old ones.
+        ImpossibleEventError: it hears nothing, and goes on by the old ones.
     """
     leader = world.state.controller.leader
-    if leader is not None and world.rules.metadata is MetadataMode.KRAFT:
-        obstructing.require_hearing(world, leader, "given new settings")
+    if leader is None or world.rules.metadata is not MetadataMode.KRAFT:
+        return
+    obstructing.require_hearing(world, leader, "given new settings")
+    if world.gate.blocks_decisions(leader):
+        raise ImpossibleEventError(
+            f"a hold has the metadata log of leader {leader}, which goes on by the old settings: let it go before"
+        )
 
 
 def _leave_alone(world: World) -> World:

@@ -9,7 +9,7 @@ from oracle.predicting.wording import ChangeKind
 from oracle.rules.by_version import rules_for
 from oracle.schedule import check_structure
 from oracle.steps.brokers import Isolate, Kill, KillTogether, LoseTail, Pause, Rejoin, Resume, Start, Stop
-from oracle.steps.frames import AwaitHold, CutLink, Heal, ReleaseHold
+from oracle.steps.frames import AwaitHold, CutLink, Heal, Hold, ReleaseHold
 from oracle.steps.produce import Produce
 from oracle.steps.step import ScheduleError, Step
 from oracle.steps.topic import Alter, Elect, Reassign
@@ -24,6 +24,7 @@ from oracle.vocabulary import (
     Label,
     MetadataMode,
     Offset,
+    PointName,
     ProduceOutcome,
     Timing,
 )
@@ -98,6 +99,25 @@ def test_an_isolated_leader_hears_of_new_settings_from_zookeeper_only() -> None:
     assert (refused.value.step, refused.value.field) == (1, "min.insync.replicas")
     fenced = schedule(Isolate(ONE), Alter(2), Rejoin(ONE), replicas=ALL)
     assert predict(fenced, KRAFT).moments[1].leader == TWO
+
+
+def test_a_leader_whose_metadata_log_is_held_hears_of_no_new_settings() -> None:
+    """What it has heard before the hold it obeys; another broker's hold does not matter."""
+    news = {broker: Hold("news", PointName.CONTROLLER_FETCH_RESPONSE, broker=broker) for broker in (ONE, TWO)}
+    for steps in ((Alter(2), news[ONE]), (news[TWO], Alter(2))):
+        assert predict(schedule(*steps, ReleaseHold("news"), replicas=ALL), KRAFT).moments
+    with pytest.raises(ScheduleError, match="leader 1, which goes on by the old settings: let it go before") as refused:
+        predict(schedule(news[ONE], Alter(2), ReleaseHold("news"), replicas=ALL), KRAFT)
+    assert (refused.value.step, refused.value.field) == (1, "min.insync.replicas")
+
+
+def test_a_leader_asks_for_no_follower_that_it_knows_to_be_fenced() -> None:
+    """Partition.isReplicaIsrEligible, on 4.4.0 by a fetch that comes late."""
+    late = (hold("fetch"), Kill(TWO), ReleaseHold("fetch", late=True))
+    wish = Hold("wish", PointName.ALTER_PARTITION_REQUEST, broker=ONE)
+    asked = schedule(*late[:2], wish, late[2], AwaitHold("wish"), ReleaseHold("wish"), replicas=(ONE, TWO))
+    with pytest.raises(ScheduleError, match="'wish' never catches a frame"):
+        predict(asked, rules_for("4.4.0", MetadataMode.KRAFT))
 
 
 def test_a_frame_of_a_paused_broker_is_not_let_go() -> None:
