@@ -8,6 +8,7 @@ KRaft mode an isolation too; ZooKeeper goes on hearing an isolated broker.
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from conformance.interruption import HarnessError
@@ -22,18 +23,20 @@ from oracle.steps.frames import CutLink, Heal
 from oracle.vocabulary import Timing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from conformance.running.holding import Holding
     from conformance.running.recorder import Recorder
     from fault_injection.cluster.lifecycle import Cluster
-    from fault_injection.faults.account import FaultAccount
+    from fault_injection.faults.account import FaultAccount, FaultEntry
     from fault_injection.faults.fault import Fault
     from fault_injection.wire.proxy import GateProxy
     from oracle.vocabulary import BrokerId
 
     Obstacle = Pause | Resume | CutLink | Heal | Isolate | Rejoin
 
+HEARTBEAT_DEADLINE_S = 10.0
+"""Within this time a KRaft broker sends a heartbeat, which it does every half second."""
 STANDSTILL_S = 0.7
 """How long a paused follower's last fetch may wait at its leader: longer than any replica.fetch.wait.max.ms imposed."""
 
@@ -180,8 +183,7 @@ class RaisedObstacles:
 
     def _isolate(self, broker: BrokerId) -> None:
         self._silent_since[broker] = time.monotonic()
-        for fault in self._isolation(broker):
-            self._faults.inject(fault)
+        standing = [self._faults.inject(fault) for fault in self._isolation(broker)]
         self.isolated |= {broker}
         self._holding.discharge(broker)
         self._recorder.mark(
@@ -189,6 +191,13 @@ class RaisedObstacles:
         )
         if self._is_session and self._cluster.zookeeper_address is None:
             self._await_reaction(broker)
+        what = f"a heartbeat of broker {broker} to be lost"
+        until(partial(self._have_fired, standing[1:]), deadline_s=HEARTBEAT_DEADLINE_S, what=what)
+
+    def _have_fired(self, standing: Sequence[FaultEntry]) -> bool:
+        """Look whether frames have met faults: a broker that rejoins before they do was never cut off."""
+        self._faults.look()
+        return all(entry.has_fired for entry in standing)
 
     def _rejoin(self, broker: BrokerId) -> None:
         for fault in self._isolation(broker):

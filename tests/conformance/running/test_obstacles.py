@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,6 +16,7 @@ from conformance.running.obstacles import RaisedObstacles
 from conformance.running.recorder import Recorder
 from fault_injection.cluster.backend import ProcessState
 from fault_injection.faults.account import FaultAccount
+from fault_injection.waiting import DeadlineExceededError
 from fault_injection.wire.impairments import LinkCut as CutOfNetwork
 from fault_injection.wire.proxy import GateProxy
 from oracle.steps.brokers import Isolate, Pause, Rejoin, Resume
@@ -116,14 +118,24 @@ def test_a_cut_link_is_known_by_its_ends(bench: Bench, tmp_path: Path) -> None:
 
 
 def test_an_isolated_broker_keeps_its_connections_to_a_kraft_controller(
-    bench: Bench, timing: Timing, is_kraft: bool
+    bench: Bench, timing: Timing, is_kraft: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(RaisedObstacles, "_have_fired", lambda *_: True)
     bench.obstacles.take(Isolate(ONE))
     assert bench.imposed() == (["reset", "blackhole"] if is_kraft else ["reset"])
     assert bench.reacted == ([ONE] if is_kraft and timing is Timing.SESSION else [])
     assert (bench.obstacles.unreachable(), bench.discharged) == (frozenset({ONE}), [ONE])
     bench.obstacles.take(Rejoin(ONE))
     assert (bench.imposed(), bench.obstacles.unreachable()) == ([], frozenset())
+
+
+def test_an_isolation_lasts_until_a_heartbeat_is_lost(
+    bench: Bench, is_kraft: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Hunt on 4.4.0, seed 7, schedule 13: the broker rejoined before anything had met the cut, which never fired."""
+    monkeypatch.setattr(obstacles, "HEARTBEAT_DEADLINE_S", 0.05)
+    with pytest.raises(DeadlineExceededError, match="heartbeat of broker 1") if is_kraft else nullcontext():
+        bench.obstacles.take(Isolate(ONE))
 
 
 def test_a_broker_that_dies_is_paused_no_more(bench: Bench) -> None:
