@@ -139,7 +139,9 @@ def _named_epoch(request: FetchSent | LookupSent, rules: RuleSet) -> LeaderEpoch
 
 
 def _note_roles(exchange: Exchange, reachable: list[Possibility], leader: TracedReplica) -> None:
-    """Note which epochs and roles the leader may have had while it handled the request."""
+    """Note which epochs and roles the leader may have had while it handled the request, and whom it may have known."""
+    view = leader.leadership
+    exchange.may_be_of_stranger |= view is not None and exchange.request.follower not in view.replicas
     exchange.epochs |= {replica.leader_epoch for replica in reachable}
     for replica in reachable:
         if replica.leader == leader.broker:
@@ -189,7 +191,7 @@ def allowed_errors(leader: TracedReplica, exchange: Exchange, rules: RuleSet) ->
         allowed.add(ErrorCode.FENCED_LEADER_EPOCH)
     if epoch is not None and any(mine < epoch for mine in exchange.epochs):
         allowed.add(ErrorCode.UNKNOWN_LEADER_EPOCH)
-    return frozenset(allowed | _of_fetch(leader, exchange, rules) | _of_stranger(leader, exchange))
+    return frozenset(allowed | _of_fetch(leader, exchange, rules) | _of_stranger(exchange))
 
 
 def _of_fetch(leader: TracedReplica, exchange: Exchange, rules: RuleSet) -> set[ErrorCode]:
@@ -209,9 +211,9 @@ def _of_fetch(leader: TracedReplica, exchange: Exchange, rules: RuleSet) -> set[
     return allowed
 
 
-def _of_stranger(leader: TracedReplica, exchange: Exchange) -> set[ErrorCode]:
+def _of_stranger(exchange: Exchange) -> set[ErrorCode]:
     """Return the errors for a follower that the leader may not know to be assigned."""
-    if leader.leadership is None or exchange.request.follower in leader.leadership.replicas:
+    if not exchange.may_be_of_stranger:
         return set()
     return {ErrorCode.UNKNOWN_SERVER_ERROR, ErrorCode.UNKNOWN_LEADER_EPOCH, ErrorCode.NOT_LEADER_OR_FOLLOWER}
 

@@ -36,6 +36,7 @@ class Exchange:
         may_lead: whether it may have led then.
         may_not_lead: whether it may have had another role then.
         end: where its log ends at least, if it leads.
+        may_be_of_stranger: whether the leader may not have known then that its follower is assigned.
         is_of_earlier_start: whether its follower has been started again since it was sent.
     """
 
@@ -53,6 +54,7 @@ class Exchange:
     may_lead: bool = False
     may_not_lead: bool = False
     end: Offset = UNBOUNDED
+    may_be_of_stranger: bool = False
     is_of_earlier_start: bool = False
 
     @property

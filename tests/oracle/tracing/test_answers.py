@@ -79,6 +79,19 @@ def test_up_to_0_11_one_partition_of_an_unknown_replica_fails_the_whole_fetch(
     assert bool(story.refused()) is not is_allowed
 
 
+@pytest.mark.parametrize(("known", "is_allowed"), [((1, 2), True), ((1, 2, 3), False)])
+def test_who_was_a_stranger_when_its_fetch_came_may_be_refused(known: tuple[int, ...], *, is_allowed: bool) -> None:
+    """Hunt on 4.4.0, seed 7, schedule 32: the leader heard of the new replica between its fetch and the answer."""
+    story = Story()
+    story.led(1, 0, (1, 2), 1, 2, replicas=known)
+    story.led(1, 0, (1, 2), 3, replicas=(1, 2, 3))
+    key = story.sent(3, 1, 0)
+    story.feed(FetchReceived, key=key)
+    story.led(1, 0, (1, 2), 1, replicas=(1, 2, 3))
+    story.answered(key, -1, error=75)
+    assert bool(story.refused()) is not is_allowed
+
+
 def test_a_lookup_that_fails_is_asked_again() -> None:
     story = with_records("2.4.1", "zookeeper")
     story.led(2, 1, (2, 3))

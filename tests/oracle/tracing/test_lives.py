@@ -104,6 +104,16 @@ def test_a_replica_that_is_taken_away_begins_anew() -> None:
     assert not story.refused()
 
 
+@pytest.mark.parametrize(("replicas", "is_allowed"), [((1, 2), True), ((1, 2, 3), False)])
+def test_a_broker_that_hears_that_it_has_no_replica_begins_anew(replicas: tuple[int, ...], *, is_allowed: bool) -> None:
+    """Hunt on 4.4.0, seed 7, schedule 38: a leader that a reassignment had removed was assigned again."""
+    story = with_records()
+    for epoch, told in ((1, replicas), (2, (1, 2, 3))):
+        story.led(1, epoch, (1, 2), replicas=told)
+    story.fetch(3, 1, 0, 3, (0, 0, 3), epoch=2, last_fetched_epoch=None)
+    assert bool(story.refused()) is not is_allowed
+
+
 def test_who_is_down_hears_nothing() -> None:
     story = with_records()
     story.feed(BrokerEnded, broker=3, clean=False)
