@@ -130,7 +130,8 @@ class LegalSteps:
             raise DroppedError("it asks about a leadership that may not have been seen at rest")
         self.standing = Standing(ways, so_far, (*before.taken, (before.ways, step)))
         now = self.silent()
-        if not isinstance(step, AwaitLag) and set(now) - set(silent) and self.world.state.serving_leader():
+        is_new = set(now) - set(silent) or _let_go_by(step, before) in now
+        if not isinstance(step, AwaitLag) and is_new and self.world.state.serving_leader():
             self._take_one(AwaitLag(now))  # before the leader notices by itself
 
     def whole(self) -> Schedule:
@@ -172,6 +173,14 @@ class LegalSteps:
         yield from map(Rejoin, sorted(world.obstacles.isolated))
         yield from (Heal(to, leader) for to, leader in sorted(world.obstacles.cuts, key=str) if leader is not None)
         yield from (Start(replica.broker) for replica in world.state.replicas if not replica.alive)
+
+
+def _let_go_by(step: Step, before: Standing) -> BrokerId | None:
+    """Return the follower whose held frame a step lets go: where another hold has its next one its silence is new."""
+    if not isinstance(step, ReleaseHold):
+        return None
+    armed = before.ways.ways[0].world.gate.named(step.name)
+    return None if armed is None else armed.hold.follower
 
 
 def _unseen(way: Branch, asked: EndOffsetOfEpoch) -> bool:

@@ -167,6 +167,18 @@ def test_lag_passes_as_soon_as_a_follower_is_silent() -> None:
     assert passed
 
 
+def test_lag_passes_anew_where_a_second_hold_has_the_next_fetch() -> None:
+    """Hunt on 4.4.0, seed 7, schedule 39: inconclusive, as the follower was silent for three seconds again."""
+    frame = replace(schedule(replicas=(ONE, TWO, BrokerId(3))), steps=(), timing=Timing.LAG)
+    taken = LegalSteps(NEWEST, frame, frame.replicas)
+    for name in ("first", "second"):
+        assert taken.take(Hold(name, PointName.FETCH_REQUEST, TWO, ONE)) is None
+    assert taken.take(ReleaseHold("first")) is None
+    assert [step.word for step in taken.steps] == ["hold", "await_lag", "hold", "release", "await_lag"]
+    assert taken.take(ReleaseHold("second")) is None
+    assert taken.steps[-1] == ReleaseHold("second")
+
+
 @pytest.mark.parametrize(
     ("line", "has", "lacks"),
     [
