@@ -167,8 +167,6 @@ class PartitionReplay:
     def _heard(self, heard: LeadershipHeard) -> None:
         if heard.broker in self._dead:
             return
-        if heard.broker not in heard.replicas:  # so a KRaft broker hears that its replica is to go
-            self._deleted(heard.broker)
         replica = self._replica(heard.broker)
         replica.hear(heard)
         view = replica.leadership
@@ -198,11 +196,8 @@ class PartitionReplay:
     def _stopped(self, stopped: ReplicaStopped) -> None:
         self._replica(stopped.broker).has_served = False
         if stopped.is_deleted:
-            self._deleted(stopped.broker)
-
-    def _deleted(self, broker: BrokerId) -> None:
-        """Begin a replica's log anew; until it sends something it may be as before."""
-        self._replicas[broker] = TracedReplica(broker, self._rules, self._replica(broker).reachable())
+            before = self._replica(stopped.broker).reachable()
+            self._replicas[stopped.broker] = TracedReplica(stopped.broker, self._rules, before)
 
     def _announced(self, announced: IsrAnnounced) -> None:
         if announced.leader is None:

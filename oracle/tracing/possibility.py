@@ -91,11 +91,11 @@ def applied(
         led: the high watermark of the leadership that may end now; None if it does not lead.
         rules: of the release.
     """
+    if decision.broker not in decision.replicas:
+        return (Possibility(),)  # without an epoch: it may be assigned again in this one
     is_known = decision.leader_epoch == replica.leader_epoch and decision.leader == replica.leader
     if decision.leader_epoch < replica.leader_epoch or is_known:
         return (replica,)
-    if decision.broker not in decision.replicas:
-        return (Possibility(leader_epoch=decision.leader_epoch),)
     if decision.leader == decision.broker:
         return tuple(_leading(replica, decision, rules))
     if decision.leader is None and rules.metadata is MetadataMode.ZOOKEEPER:

@@ -104,13 +104,16 @@ def test_a_replica_that_is_taken_away_begins_anew() -> None:
     assert not story.refused()
 
 
+@pytest.mark.parametrize("epoch", [0, 1])
 @pytest.mark.parametrize(("replicas", "is_allowed"), [((1, 2), True), ((1, 2, 3), False)])
-def test_a_broker_that_hears_that_it_has_no_replica_begins_anew(replicas: tuple[int, ...], *, is_allowed: bool) -> None:
+def test_a_broker_that_hears_that_it_has_no_replica_begins_anew(
+    replicas: tuple[int, ...], epoch: int, *, is_allowed: bool
+) -> None:
     """Hunt on 4.4.0, seed 7, schedule 38: a leader that a reassignment had removed was assigned again."""
     story = with_records()
-    for epoch, told in ((1, replicas), (2, (1, 2, 3))):
+    for told in (replicas, (1, 2, 3)):
         story.led(1, epoch, (1, 2), replicas=told)
-    story.fetch(3, 1, 0, 3, (0, 0, 3), epoch=2, last_fetched_epoch=None)
+    story.fetch(3, 1, 0, 3, (0, 0, 3), epoch=epoch, last_fetched_epoch=None)
     assert bool(story.refused()) is not is_allowed
 
 
@@ -233,7 +236,7 @@ def test_changes_of_the_isr_alone_do_not_add_up_to_more_that_a_replica_may_be() 
     assert len(replica.reachable()) == 1
     replica.hear(told(1))
     replica.hear(told(1, (2, 3)))
-    assert len(replica.reachable()) == 4
+    assert len(replica.reachable()) == 3, "as before, in the next epoch, or without a replica"
 
 
 @pytest.mark.parametrize(
