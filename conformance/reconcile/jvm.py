@@ -7,6 +7,7 @@ closes, so it cannot outlive the tester, however the tester ends. What the JVM p
 import contextlib
 import logging
 import os
+import re
 import shutil
 import subprocess
 import traceback
@@ -39,7 +40,9 @@ def launch(conf: SparkConf, work_directory: Path) -> JavaGateway:
     log_path = work_directory / LOG
     with log_path.open("ab") as log:
         try:
-            return launch_gateway(conf, popen_kwargs={"stdout": log, "stderr": log})
+            gateway = launch_gateway(conf, popen_kwargs={"stdout": log, "stderr": log})
+            gateway.spark_log = log_path
+            return gateway
         except (PySparkException, OSError) as error:
             _release_process(error)
             tail = log_path.read_text(errors="replace")[-_TAIL_CHARACTERS:].strip()
@@ -134,6 +137,8 @@ SPARK_FAILURES = (Py4JError, PySparkException, OSError, EOFError)
 _REASON_LENGTH_MAX = 800
 _CIRCULAR = "[CIRCULAR REFERENCE: "
 _EXIT_SEEN_S = 1
+_LAST_WORDS_MAX, _WORDS_LENGTH_MAX = 4, 200
+_TELLS_OF_AN_ERROR = re.compile(r" ERROR |^#|^Caused by: |^[\w.$]+(Error|Exception)\b")
 
 
 @contextmanager
@@ -156,7 +161,17 @@ def _lost_jvm() -> str | None:
     gateway = SparkContext._gateway  # noqa: SLF001
     if gateway is None or not has_exited(gateway, within_s=_EXIT_SEEN_S):
         return None
-    return f"the Spark JVM ended by itself or was killed (exit code {process_of(gateway).returncode})."
+    ended = f"the Spark JVM ended by itself or was killed (exit code {process_of(gateway).returncode})"
+    return ": ".join([ended, *_last_words(gateway)]) + "."
+
+
+def _last_words(gateway: JavaGateway) -> list[str]:
+    """Return what a JVM logged as errors last, and what they were caused by; nothing where it was killed."""
+    with contextlib.suppress(OSError, AttributeError):  # its directory is gone, or it is not one of ours
+        lines = gateway.spark_log.read_text(errors="replace").splitlines()
+        told = [line.strip()[:_WORDS_LENGTH_MAX] for line in lines if _TELLS_OF_AN_ERROR.search(line)]
+        return told[-_LAST_WORDS_MAX:]
+    return []
 
 
 def _reason(error: Exception) -> str:

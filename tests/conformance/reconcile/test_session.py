@@ -43,6 +43,16 @@ print(session() is second)
 stop_session(second)
 """
 
+_RUNS_OUT_OF_MEMORY = """
+spark = session()
+try:
+    with failing_as("counting"):
+        spark.range(1).selectExpr("length(repeat(cast(id as string), 2000000000))").first()
+except ReconcileError as error:
+    print(error)
+stop_session(spark)
+"""
+
 _IS_KILLED = """
 import time
 spark = session()
@@ -78,6 +88,12 @@ def test_a_lost_jvm_is_one_error_and_the_next_session_is_new(tmp_path: Path) -> 
         "True 3",
         "True",
     ]
+
+
+def test_a_jvm_that_ended_of_an_error_is_quoted(tmp_path: Path) -> None:
+    (error,) = _output(_RUNS_OUT_OF_MEMORY, tmp_path)
+    assert error.startswith("Failed while counting: the Spark JVM ended by itself or was killed (exit code 52): ")
+    assert "java.lang.OutOfMemoryError: Java heap space" in error
 
 
 def test_the_jvm_dies_with_its_tester(tmp_path: Path) -> None:
