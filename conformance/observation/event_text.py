@@ -10,6 +10,7 @@ from oracle.tracing.observed import (
     BrokerEnded,
     BrokerStarted,
     CheckpointLost,
+    DeletionRequested,
     Event,
     FetchAnswered,
     FetchDelivered,
@@ -102,6 +103,8 @@ def _outside(event: Event) -> str:
             return f"broker {event.broker}'s disk lost its log from offset {event.offset} on"
         case CheckpointLost():
             return f"broker {event.broker}'s disk lost its high watermark checkpoint"
+        case DeletionRequested():
+            return f"the leader is asked to delete its records before offset {event.offset}"
         case MinIsrSet():
             return f"min.insync.replicas is {event.min_insync_replicas}"
         case Acknowledged():

@@ -20,12 +20,13 @@ from conformance.record.observations import MeasuredNumbers, read_observations
 from conformance.record.schedule import read_schedule
 from conformance.record.timeline import TIMELINE_FILE, Event, TimelineMark, read_timeline
 from conformance.spark_extra import at_first_use
-from oracle.steps.topic import Alter
+from oracle.steps.topic import Alter, DeleteRecords
 from oracle.tracing.observed import (
     Acknowledged,
     BrokerEnded,
     BrokerStarted,
     CheckpointLost,
+    DeletionRequested,
     MinIsrSet,
     Refused,
     ReplicaMeasured,
@@ -107,6 +108,7 @@ class RunEvents:
         match mark.event:
             case Event.STEP_STARTED:
                 self._step_began_ns = at
+                yield from self._asked(at, mark)
             case Event.BROKER_PAUSED:
                 self._paused.add(_broker(mark))
             case Event.BROKER_RESUMED:
@@ -122,6 +124,14 @@ class RunEvents:
                 yield CheckpointLost(at=at, broker=_broker(mark))
             case Event.SETTINGS_CHANGED:
                 yield from self._settings_changed(mark)
+            case _:
+                pass
+
+    def _asked(self, at: int, mark: TimelineMark) -> Iterator[DeletionRequested]:
+        """Yield what a broker does as soon as it is asked, and the tester notes when it is answered."""
+        match self._schedule.steps[mark.step or 0]:
+            case DeleteRecords(offset):
+                yield DeletionRequested(at=at, partition=self._partition, offset=Offset(offset))
             case _:
                 pass
 

@@ -41,12 +41,12 @@ def launch(conf: SparkConf, work_directory: Path) -> JavaGateway:
     with log_path.open("ab") as log:
         try:
             gateway = launch_gateway(conf, popen_kwargs={"stdout": log, "stderr": log})
-            gateway.spark_log = log_path
-            return gateway
         except (PySparkException, OSError) as error:
             _release_process(error)
             tail = log_path.read_text(errors="replace")[-_TAIL_CHARACTERS:].strip()
             raise ReconcileError(f"The Spark JVM did not start: {tail or error} (see {log_path})") from error
+    gateway.spark_log = log_path
+    return gateway
 
 
 def _release_process(error: BaseException) -> None:
@@ -137,8 +137,7 @@ SPARK_FAILURES = (Py4JError, PySparkException, OSError, EOFError)
 _REASON_LENGTH_MAX = 800
 _CIRCULAR = "[CIRCULAR REFERENCE: "
 _EXIT_SEEN_S = 1
-_LAST_WORDS_MAX, _WORDS_LENGTH_MAX = 4, 200
-_TELLS_OF_AN_ERROR = re.compile(r" ERROR |^#|^Caused by: |^[\w.$]+(Error|Exception)\b")
+_UNCAUGHT = re.compile(r"Uncaught exception in thread .*\n(.*)")
 
 
 @contextmanager
@@ -162,15 +161,13 @@ def _lost_jvm() -> str | None:
     if gateway is None or not has_exited(gateway, within_s=_EXIT_SEEN_S):
         return None
     ended = f"the Spark JVM ended by itself or was killed (exit code {process_of(gateway).returncode})"
-    return ": ".join([ended, *_last_words(gateway)]) + "."
+    return ": ".join([ended, *_uncaught(gateway)]) + "."
 
 
-def _last_words(gateway: JavaGateway) -> list[str]:
-    """Return what a JVM logged as errors last, and what they were caused by; nothing where it was killed."""
+def _uncaught(gateway: JavaGateway) -> list[str]:
+    """Return what a JVM exited of, by its log: Spark ends where nobody has caught an error; a kill leaves nothing."""
     with contextlib.suppress(OSError, AttributeError):  # its directory is gone, or it is not one of ours
-        lines = gateway.spark_log.read_text(errors="replace").splitlines()
-        told = [line.strip()[:_WORDS_LENGTH_MAX] for line in lines if _TELLS_OF_AN_ERROR.search(line)]
-        return told[-_LAST_WORDS_MAX:]
+        return _UNCAUGHT.findall(gateway.spark_log.read_text(errors="replace"))[:1]
     return []
 
 

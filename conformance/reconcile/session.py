@@ -31,7 +31,9 @@ appender.stderr.layout.pattern = %d{ISO8601} %p %c: %m%n%ex
 """
 
 # The first compiler tier alone and one garbage collecting thread: what is short-lived starts twice as fast.
-_START_FAST = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+# With one tier the JVM would set 48 MB aside for compiled code, and some 150 reconciliations fill them: there
+# Spark exits with 50 (VirtualMachineError: out of space in CodeCache for adapters). 240 MB is what all tiers get.
+_START_FAST = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
 
 _SETTINGS = {
     "spark.app.name": "kafka-conformance",

@@ -204,6 +204,13 @@ class CheckpointLost(Observed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeletionRequested(PartitionObserved):
+    """An operator asks the leader to delete the records before an offset: from now on its log may begin there."""
+
+    offset: Offset
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MinIsrSet(PartitionObserved):
     """An operator set the topic's min.insync.replicas; takes effect at each broker soon after."""
 
@@ -264,6 +271,7 @@ __all__ = [
     "BrokerEnded",
     "BrokerStarted",
     "CheckpointLost",
+    "DeletionRequested",
     "Event",
     "FetchAnswered",
     "FetchDelivered",
@@ -417,6 +425,7 @@ Event = (
     | BrokerStarted
     | TailLost
     | CheckpointLost
+    | DeletionRequested
     | MinIsrSet
     | Acknowledged
     | Refused

@@ -10,6 +10,7 @@ from oracle.tracing.exchange import CAPACITY, Exchange
 from oracle.tracing.leadership import Leadership
 from oracle.tracing.observed import (
     Acknowledged,
+    DeletionRequested,
     Event,
     FetchAnswered,
     FetchDelivered,
@@ -89,6 +90,7 @@ class PartitionReplay:
             IsrAnswered: self._isr_answered,
             IsrDelivered: self._isr_delivered,
             TailLost: self._lost_tail,
+            DeletionRequested: self._deletion_requested,
             MinIsrSet: self._min_isr_set,
             Acknowledged: self._acknowledged,
             Refused: self._refused,
@@ -230,6 +232,11 @@ class PartitionReplay:
     def _lost_tail(self, tail: TailLost) -> None:
         replica = self._replica(tail.broker)
         replica.keep(after for one in replica.possible for after in lost(one, tail.offset))
+
+    def _deletion_requested(self, deletion: DeletionRequested) -> None:
+        for replica in self._replicas.values():
+            if replica.may_lead():
+                replica.may_begin_at(deletion.offset)
 
     def _min_isr_set(self, setting: MinIsrSet) -> None:
         before = self._settings.min_insync_replicas if self.is_followed else setting.min_insync_replicas

@@ -154,6 +154,10 @@ class TracedReplica:
             self.log_start_offset = start
             self.keep(one.with_log(log) for one in self.possible for log in one.log.starting_at(start))
 
+    def may_begin_at(self, start: Offset) -> None:
+        """Note that the broker's log may begin there from now on: it was asked to, and no answer tells yet."""
+        self.keep((*self.possible, *(one.with_log(log) for one in self.possible for log in one.log.starting_at(start))))
+
     def resolve(self, at: int, possible: Iterable[Possibility]) -> None:
         """Keep these possibilities, and remember which numbers the replica may have had until now."""
         before = [(replica.log.low.end, replica.log.high.end, replica.high_watermark) for replica in self.possible]

@@ -19,6 +19,7 @@ from oracle.tracing.observed import (
     BrokerEnded,
     BrokerStarted,
     CheckpointLost,
+    DeletionRequested,
     FetchSent,
     MinIsrSet,
     Refused,
@@ -40,7 +41,7 @@ SCHEDULE: dict[str, Any] = {
     "requirement": "It holds.",
     "replicas": [1, 2],
     "settings": {"min.insync.replicas": 1},
-    "steps": [{"produce": {"records": ["m0"]}}, {"alter": {"min.insync.replicas": 2}}],
+    "steps": [{"produce": {"records": ["m0"]}}, {"alter": {"min.insync.replicas": 2}}, {"delete_records": 3}],
 }
 
 
@@ -135,6 +136,8 @@ def test_what_was_done_to_disks_and_settings(run: RunDirectory) -> None:
         done(7, "checkpoint_lost", "2"),
         done(8, "step_started", step=1),
         done(9, "settings_changed", TOPIC, step=1),
+        done(10, "step_started", step=2),
+        done(12, "records_deleted", "3", step=2, offset=3),
     )
     found = [event for event in events(run, wire) if not hasattr(event, "key")][1:]
     assert found == [
@@ -142,6 +145,7 @@ def test_what_was_done_to_disks_and_settings(run: RunDirectory) -> None:
         TailLost(at=5 * MS, partition=PARTITION, broker=2, offset=4),  # type: ignore[arg-type]
         CheckpointLost(at=7 * MS, broker=2),  # type: ignore[arg-type]
         MinIsrSet(at=8 * MS, partition=PARTITION, min_insync_replicas=2),
+        DeletionRequested(at=10 * MS, partition=PARTITION, offset=3),  # type: ignore[arg-type]
     ]
 
 

@@ -92,8 +92,8 @@ def test_a_lost_jvm_is_one_error_and_the_next_session_is_new(tmp_path: Path) -> 
 
 def test_a_jvm_that_ended_of_an_error_is_quoted(tmp_path: Path) -> None:
     (error,) = _output(_RUNS_OUT_OF_MEMORY, tmp_path)
-    assert error.startswith("Failed while counting: the Spark JVM ended by itself or was killed (exit code 52): ")
-    assert "java.lang.OutOfMemoryError: Java heap space" in error
+    ended = "the Spark JVM ended by itself or was killed (exit code 52)"
+    assert error == f"Failed while counting: {ended}: java.lang.OutOfMemoryError: Java heap space."
 
 
 def test_the_jvm_dies_with_its_tester(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from oracle.log import NO_EPOCH, UNDEFINED, EpochEnd, EpochEntry
 from oracle.tracing.known_log import UNBOUNDED, EpochLog, KnownLog
-from oracle.tracing.observed import ObservedEpochRun
+from oracle.tracing.observed import BrokerEnded, BrokerStarted, DeletionRequested, ObservedEpochRun
 from oracle.vocabulary import LeaderEpoch, Offset
 from tests.oracle.tracing.story import with_records
 
@@ -40,6 +40,29 @@ def test_up_to_2_0_0_an_epoch_whose_records_are_deleted_is_unknown(
     story.lookup(1, 2, 0, says)
     is_unknown = version == "2.0.0" and deleted_to == 3
     assert bool(story.refused()) is ((says == UNDEFINED) is not is_unknown)
+
+
+def _killed_leader_that_cuts_its_epoch(*, deletes: int, tells: int | None) -> Story:
+    """Tell of broker 2, killed as leader of epoch 1 from offset 3 on: its epoch is cut when it follows again."""
+    story = with_records("2.8.2", "zookeeper")
+    story.led(2, 1, (2, 3))
+    story.fetch(3, 2, 3, 3, (1, 3, 3), epoch=1, last_fetched_epoch=0)
+    story.feed(DeletionRequested, offset=deletes)
+    story.led(2, 1, (2, 3), 1)
+    story.feed(BrokerEnded, broker=2, clean=False)
+    story.led(1, 2, (1,), 1, 3)
+    story.feed(BrokerStarted, broker=2)
+    story.led(1, 2, (1,), 2)
+    story.fetch(2, 1, 4, 3, epoch=2, last_fetched_epoch=1, diverging_epoch=ENDS, key=story.key(9))
+    story.sent(2, 1, 3, epoch=2, last_fetched_epoch=tells, key=story.key(9))
+    return story
+
+
+def test_a_leader_that_was_asked_to_delete_records_may_have_no_other_epoch_left() -> None:
+    assert not _killed_leader_that_cuts_its_epoch(deletes=3, tells=None).refused()
+    assert not _killed_leader_that_cuts_its_epoch(deletes=3, tells=0).refused(), "the deletion may not be on its disk"
+    refused = _killed_leader_that_cuts_its_epoch(deletes=2, tells=None).refused()
+    assert refused == "24: broker 2 tells no epoch of its last record", "a record of epoch 0 is left"
 
 
 def log(end: int, *epochs: tuple[LeaderEpoch, int]) -> EpochLog:
