@@ -73,7 +73,10 @@ class PartitionReplay:
         self._isr_changes = IsrChanges(rules, speech, judge)
         self._producing = ProducingChecks(judge)
         self._measuring = Measuring(judge)
-        self._replays: dict[type[Event], Callable[[Any], None]] = {
+        self._replays = self._replays_of_events()
+
+    def _replays_of_events(self) -> dict[type[Event], Callable[[Any], None]]:
+        return {
             FetchSent: self._sent,
             LookupSent: self._sent,
             FetchReceived: self._received,
