@@ -120,6 +120,7 @@ class ClusterPool:
         cluster_runs: the names of the runs that the running cluster has seen, in order.
         shared_brokers: brokers that every schedule's cluster has, so that schedules that need others share it, whatever
             one leaves behind for the next; none if each may get a cluster of its own.
+        is_kept: this very cluster is wanted after a run: it is healed, where another one would be there sooner.
     """
 
     def __init__(
@@ -145,6 +146,7 @@ class ClusterPool:
         self.on_gate_event: Callable[[GateEvent], None] | None = None
         self.cluster_runs: list[str] = []
         self.shared_brokers: frozenset[int] = frozenset()
+        self.is_kept = False
 
     def __enter__(self) -> Self:
         return self

@@ -238,7 +238,7 @@ class Pipeline:
                     take_steps(stage, pool, self.record_id_base, self.progress)
                     self.note_replicas(stage)
                     self.read_topic(stage)
-                outlived = outlived_by_sessions(stage)
+                outlived = "" if pool.is_kept else outlived_by_sessions(stage)
                 if outlived:
                     faults.forgo_recovery()
                 finish.append(topic)

@@ -68,7 +68,6 @@ that is silent for too long, and its brokers hear a decision at once: what it co
 exit codes: 0 all that was run conforms, 1 something deviates, 2 usage, 3 inconclusive, 4 harness error,
 130 Ctrl-C, after which what has its verdict is in the file
 """
-EDGES_MAX = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +120,10 @@ def add_coverage(parser: Parser) -> None:
     parser.add_argument("--count", nargs="+", type=Path, default=[], metavar="RUN", help="add these runs, or all in it")
     parser.add_argument("--merge", nargs="+", type=Path, default=[], metavar="FILE", help="add what other files have")
     parser.add_argument(
-        "--sample", type=whole_number(1, EDGES_MAX), metavar="N", help="only for N edges of the graph that SEED draws"
+        "--sample",
+        type=whole_number(1, SCHEDULES_MAX),
+        metavar="N",
+        help="only for N edges of the graph that SEED draws",
     )
     parser.add_argument("--edge", metavar="ID", help="only write the shortest schedule that holds this edge")
     parser.add_argument("--write", type=Path, metavar="DIR", help="only write the schedules that would hold the rest")
@@ -257,7 +259,8 @@ def _tell(console: Console, asked: CoverageRequest, covered: Covered, hunted: li
         write_coverage_page(page, f"Kafka {rules.version} ({rules.metadata.value})", asked.name, summary, decided)
     if console.as_json:
         schedules = [asdict(one) for one in hunted]
-        drawn = None if asked.sample is None else {"seed": asked.seed, **asdict(sample_share(asked, covered))}
+        share = sample_share(asked, covered)
+        drawn = None if share is None else {"seed": asked.seed, **asdict(share)}
         about = {"kafka": rules.version, "metadata": rules.metadata.value, "graph": asked.name, "page": page}
         answer = {**about, **asdict(summary), "sample": drawn, "decisions": asdict(decided), "schedules": schedules}
         console.answer_json(answer)

@@ -42,16 +42,19 @@ def _graph_lines(asked: CoverageRequest, summary: CoverageSummary) -> Iterator[s
         yield from table_lines([(one.id, (one.action,)) for one in left[:MISSING_MAX]])
 
 
-def sample_share(asked: CoverageRequest, covered: Covered) -> Share:
-    """Return how many of the drawn edges were covered."""
-    drawn = (edge for edge in asked.graph.edges.edges if asked.sample is not None and edge.id in asked.sample)
+def sample_share(asked: CoverageRequest, covered: Covered) -> Share | None:
+    """Return how many of the drawn edges were covered; None if none were drawn."""
+    sample = asked.sample
+    if sample is None:
+        return None
+    drawn = (edge for edge in asked.graph.edges.edges if edge.id in sample)
     return share_of(drawn, asked.graph, covered.graph(asked.name))
 
 
 def _sample_lines(asked: CoverageRequest, covered: Covered) -> Iterator[str]:
-    if asked.sample is None:
-        return
     drawn = sample_share(asked, covered)
+    if drawn is None:
+        return
     yield ""
     yield (
         f"of {drawn.edges} edges that seed {asked.seed} draws: {drawn.held} held, {drawn.passed} passed, "

@@ -153,6 +153,7 @@ def _run_all(console: Console, asked: RunRequest, line: Line, scenarios: Sequenc
         return _run_in_lanes(console, asked, SessionOrder(line, asked.options, seed, words), scenarios)
     shared = brokers_of_all(asked.choice, scenarios)
     with session_on(line, asked.options, seed, console.progress, words, shared) as session:
+        session.cluster_pool.is_kept = asked.keep_cluster or (bool(asked.choice.schedules) and len(tasks) > 1)
         with console.entries(len(tasks)):
             finished = session.run_all(tasks, begin=console.begin)
         if asked.keep_cluster and session.cluster_pool.running is not None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from conformance.catalogue.scenario import Scenario
+from conformance.record.directory import RunDirectory
 from conformance.record.run import read_run
 from conformance.record.verdict import Conformance
 from conformance.registry import select
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from conformance.pipeline import Pipeline
     from tests.integration.real_runs import Releases
 
@@ -38,3 +41,27 @@ def test_a_cluster_that_a_run_has_spoilt_is_not_used_again(releases: Releases, t
 
     assert second[:-1] == first[-1:]
     assert third[:-1] == ()
+
+
+LEAVES_A_BROKER_DOWN = """\
+id: tests/{name}
+requirement: One cluster serves all schedules of a call.
+replicas: [1, 2]
+timing: lag
+steps:
+- produce: {{records: [m0]}}
+- stop: 2
+"""
+
+
+def test_schedules_of_one_call_share_a_cluster_that_would_be_replaced_else(tmp_path: Path) -> None:
+    """Under lag timing a broker that is down at the end has the cluster replaced, unless it is wanted."""
+    command = [sys.executable, "-m", "conformance", "run", "--json", "--kafka", "2.8.2", "--backend", "process"]
+    for name in ("first", "second"):
+        (tmp_path / name).write_text(LEAVES_A_BROKER_DOWN.format(name=name), encoding="utf-8")
+        command += ["--schedule", str(tmp_path / name)]
+    done = subprocess.run([*command, "--runs-dir", str(tmp_path)], capture_output=True, text=True, check=False)
+
+    first, second = (Path(told["run"]) for told in json.loads(done.stdout)["runs"])
+    assert done.returncode == 0, done.stderr
+    assert read_run(RunDirectory(second)).cluster_runs == (first.name,)
