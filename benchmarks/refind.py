@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -218,8 +219,16 @@ def _conforms(runs: Path, one: HuntedSchedule, version: str) -> bool:
 
 
 def _told(arguments: list[str]) -> str:
+    """Run a command and return its answer; Ctrl-C reaches it once, in a session of its own, however it came here."""
     command = [sys.executable, "-m", "conformance.cli", *arguments]
-    return subprocess.run(command, check=False, capture_output=True, text=True).stdout
+    pipe, quiet = subprocess.PIPE, subprocess.DEVNULL
+    with subprocess.Popen(command, stdout=pipe, stderr=quiet, text=True, start_new_session=True) as told:
+        try:
+            return told.communicate()[0]
+        except KeyboardInterrupt:
+            told.send_signal(signal.SIGINT)
+            told.communicate()
+            raise
 
 
 def table(found: list[Refound]) -> Iterator[str]:
