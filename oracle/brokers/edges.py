@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from oracle.brokers.model import Brokers, mover
 from oracle.brokers.path_to_schedule import frame_of, step_of
-from oracle.brokers.reductions import key_parts
+from oracle.brokers.reductions import advanced, key_parts
 from oracle.events import JoinCommitted, JoinRefused
 from oracle.predicting.comparing import StateChange
 from oracle.vocabulary import PointName
@@ -92,8 +92,9 @@ class EdgeGraph:
 
     def rules_of(self, edge: BrokerEdge) -> tuple[str, ...]:
         """Return the names of the rules behind what an edge changes, in the order of their causes; may be none."""
-        before, after = (self._world(self.states[number]) for number in (edge.source, edge.target))
-        changes = StateChange(0, "", edge.action.cause, before, after).changes()
+        source = self.states[edge.source]
+        after = advanced(source, edge.action.events, self.model.rules, self.model.bounds)  # the target has any history
+        changes = StateChange(0, "", edge.action.cause, self._world(source), self._world(after)).changes()
         return tuple(dict.fromkeys(change.rule.name for change in changes if change.rule is not None))
 
     def _found(self, state: PartitionState) -> int:

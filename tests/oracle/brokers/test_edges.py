@@ -89,6 +89,16 @@ def test_an_edge_names_the_rules_behind_what_it_changes() -> None:
     assert "truncate-to-high-watermark" in {rule for edge in graph.edges for rule in graph.rules_of(edge)}
 
 
+def test_what_an_edge_changes_does_not_depend_on_another_way_to_its_target() -> None:
+    """A state keeps what was cut on the way that was found first; a disk that lost its log may lead there as well."""
+    graph = EdgeGraph(rules_for("0.10.2.2", ZOOKEEPER), SearchBounds(replicas=2, records=1, power_failure=True))
+    named = {edge.step: set[str]() for edge in graph.edges}
+    for edge in graph.edges:
+        named[edge.step].update(graph.rules_of(edge))
+    assert "truncate-to-high-watermark" in named["start"]
+    assert "truncate-to-high-watermark" not in named["lose_tail"]
+
+
 def test_nothing_is_searched_from_a_state_beyond_the_bounds() -> None:
     graph = edges("2.8.2")
     beyond = next(edge.target for edge in graph.edges if not graph.edges_from(edge.target))
