@@ -70,19 +70,25 @@ def _silent(steps: Sequence[Step]) -> Iterator[frozenset[int]]:
     down: set[int] = set()
     deaf: dict[str, int] = {}
     for step in steps:
-        if isinstance(step, Kill | Stop | Pause | Isolate):
+        ended = _ended(step)
+        deaf = {name: broker for name, broker in deaf.items() if broker not in ended}
+        down.update(ended)
+        if isinstance(step, Pause):
             down.add(step.broker)
-        elif isinstance(step, KillTogether):
-            down.update(step.brokers)
         elif isinstance(step, Start | Resume | Rejoin):
             down.discard(step.broker)
         elif isinstance(step, Hold) and step.point in FROM_CONTROLLER and step.broker is not None:
             deaf[step.name] = step.broker
         elif isinstance(step, ReleaseHold):
             deaf.pop(step.name, None)
-        if isinstance(step, Start):  # its end discharged what held its frames
-            deaf = {name: broker for name, broker in deaf.items() if broker != step.broker}
         yield frozenset((*down, *deaf.values()))
+
+
+def _ended(step: Step) -> frozenset[int]:
+    """Return the brokers whose connections a step ends: what held their frames is discharged."""
+    if isinstance(step, KillTogether):
+        return frozenset(step.brokers)
+    return frozenset((step.broker,)) if isinstance(step, Kill | Stop | Isolate) else frozenset()
 
 
 def cluster_kind(schedule: Schedule) -> dict[str, Hashable]:

@@ -291,7 +291,7 @@ class Pipeline:
             self._replace_cluster(str(error))
             return
         lost = read_prediction(run).unregistrable
-        if lost and not self.cluster_pool.shared_brokers:
+        if lost and not (self.cluster_pool.shared_brokers or self.cluster_pool.is_kept):
             named = ", ".join(f"broker {broker}" for broker in lost)
             self._replace_cluster(f"Kafka's controller would not register {named} again after a crash")
 

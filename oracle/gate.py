@@ -15,6 +15,7 @@ ReplicaFetcherThread.initiateShutdown, AbstractFetcherManager.shutdownIdleFetche
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from oracle.events import LateFetchReceived
@@ -91,6 +92,13 @@ class LateFrame:
         return replace(self, arrival=replace(self.arrival, is_of_earlier_start=True)) if is_sender else self
 
 
+class SlowNews(StrEnum):
+    """What comes seconds after a leader has written the ISR (ReplicaManager.maybePropagateIsrChanges, up to 2.6)."""
+
+    DUE = "brokers do not know it yet: it can be waited for"
+    KNOWN = "a decision has told it since, and it comes all the same"
+
+
 @dataclass(frozen=True, slots=True)
 class ModelledGate:
     """The holds, oldest first.
@@ -99,12 +107,14 @@ class ModelledGate:
         met: names of the holds that have caught a frame, let go or not.
         lost: the holds whose frame went with its connection, when a follower changed its leader.
         late: the fetches that can still be delivered, though their senders' connections have ended.
+        slow_news: what brokers are still told of an ISR that a leader wrote to ZooKeeper; None for nothing.
     """
 
     holds: tuple[ArmedHold, ...] = ()
     met: frozenset[str] = frozenset()
     lost: tuple[Hold, ...] = ()
     late: tuple[LateFrame, ...] = ()
+    slow_news: SlowNews | None = None
 
     def named(self, name: str) -> ArmedHold | None:
         """Return a hold that is armed or holds a frame."""

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from oracle.events import BrokerDied, BrokerRemoved, BrokerReturned, LagPassed, RequestLost
-from oracle.vocabulary import MetadataMode, ReplicaRole, Timing
+from oracle.vocabulary import MetadataMode, PointName, ReplicaRole, Timing
 from oracle.world import ImpossibleEventError, fetches
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ def pause(world: World, broker: BrokerId) -> World:
         if world.gate.blocks(other.broker, broker):
             message = f"a hold has a frame from broker {other.broker} to broker {broker}, which gives it up: let it go"
             raise ImpossibleEventError(message)
+    if world.timing is Timing.SESSION:
+        require_known_to_leader(world, broker)
     world = replace(world, obstacles=world.obstacles.with_paused(broker))
     return world.apply(BrokerRemoved(broker)) if world.timing is Timing.SESSION else world
 
@@ -87,12 +89,14 @@ def isolate(world: World, broker: BrokerId) -> World:
     """
     _require_reached(world, broker)
     _require_linked(world, broker)
+    is_fenced = world.timing is Timing.SESSION and world.rules.metadata is MetadataMode.KRAFT
+    if is_fenced:
+        require_known_to_leader(world, broker)
     world = _without_request(world, broker, world.state.replica(broker).leader)
     for other in world.state.replicas:
         world = _without_request(world, other.broker, broker)
     gate = world.gate.without_broker(broker)
     world = replace(world, gate=gate, obstacles=world.obstacles.with_isolated(broker))
-    is_fenced = world.timing is Timing.SESSION and world.rules.metadata is MetadataMode.KRAFT
     return world.apply(BrokerRemoved(broker)) if is_fenced else world
 
 
@@ -120,15 +124,21 @@ def require_hearing(world: World, broker: BrokerId, deed: str) -> None:
 
 
 def require_known_to_leader(world: World, broker: BrokerId) -> None:
-    """Refuse the return of a broker while the metadata log of its leader is held: to that one it is fenced (KIP-841).
+    """Refuse the return, or the noticed end, of a broker while the metadata log of its KRaft leader is held.
+
+    To that one it stays fenced, or registered (KIP-841). The end of a member of the ISR is a decision, which it has
+    not heard then.
 
     Raises:
         ImpossibleEventError: says which frame must be let go before.
     """
-    leader = world.state.controller.leader
-    if world.rules.metadata is MetadataMode.KRAFT and leader is not None and world.gate.blocks_decisions(leader):
+    view = world.state.controller
+    is_deaf = view.leader not in (None, broker) and world.gate.blocks_decisions(view.leader)
+    if world.rules.metadata is MetadataMode.KRAFT and is_deaf and broker not in view.isr:
+        stays = "registered" if broker in view.registered else "fenced"
         message = (
-            f"a hold has the metadata log of leader {leader}, for whom broker {broker} stays fenced: let it go before"
+            f"a hold has the metadata log of leader {view.leader}, for whom broker {broker} stays {stays}: "
+            "let it go before"
         )
         raise ImpossibleEventError(message)
 
@@ -182,8 +192,10 @@ def end(world: World, broker: BrokerId, *, graceful: bool) -> World:
     if graceful:
         require_hearing(world, broker, "stopped")
         _require_granted(world, broker)
-    world = world.apply(BrokerDied(broker, graceful=graceful))
     is_noticed = graceful or world.timing is Timing.SESSION
+    if is_noticed:
+        require_known_to_leader(world, broker)
+    world = world.apply(BrokerDied(broker, graceful=graceful))
     return world.apply(BrokerRemoved(broker)) if is_noticed else world
 
 
@@ -205,10 +217,36 @@ def _require_granted(world: World, broker: BrokerId) -> None:
 
 
 def end_together(world: World, brokers: tuple[BrokerId, ...]) -> World:
-    """Kill brokers at once; under ``session`` the controller notices them later, in any order (``world.unnoticed``)."""
+    """Kill brokers at once; under ``session`` the controller notices them later, in any order (``world.unnoticed``).
+
+    Raises:
+        ImpossibleEventError: how often the controller writes to a broker matters, and it may notice both at once.
+    """
+    _require_any_number_of_decisions(world, brokers)
+    for broker in brokers if world.timing is Timing.SESSION else ():
+        require_known_to_leader(world, broker)
     for broker in brokers:
         world = world.apply(BrokerDied(broker, graceful=False))
     return world
+
+
+_AFTER_A_DECISION = (PointName.LEADER_AND_ISR_RESPONSE, PointName.UPDATE_METADATA)
+"""Points on a broker's channel at which it has heard one decision, and hears no other."""
+
+
+def _require_any_number_of_decisions(world: World, ended: tuple[BrokerId, ...]) -> None:
+    """Refuse ends at once where a hold lets one decision of a ZooKeeper controller pass and keeps the next one.
+
+    It tells of all that went from ``/brokers/ids`` at once in one decision (``KafkaController.BrokerChange``).
+    """
+    for armed in world.gate.holds if world.rules.metadata is MetadataMode.ZOOKEEPER else ():
+        hold = armed.hold
+        if hold.point in _AFTER_A_DECISION and hold.broker not in ended and not armed.caught:
+            message = (
+                f"whether the controller tells broker {hold.broker} of brokers that end at once in one decision or in "
+                f"several is not predicted, and hold {hold.name!r} would keep the second: let it go before"
+            )
+            raise ImpossibleEventError(message)
 
 
 def start(world: World, broker: BrokerId) -> World:

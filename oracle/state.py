@@ -14,6 +14,7 @@ from oracle.replication.remote import RemoteReplica
 from oracle.vocabulary import BrokerId, Label, LeaderEpoch, Offset, ProduceOutcome, ReplicaRole
 
 if TYPE_CHECKING:
+    from oracle.events import LateFetchReceived
     from oracle.log import ModelRecord
     from oracle.schedule import TopicSettings
 
@@ -263,6 +264,7 @@ class PartitionState:
             topic is deleted.
         replicas: one state per broker that the schedule names, assigned or not.
         reassignment: None while none is under way.
+        late: the explorer's fetches that outlive their senders; a schedule has them in its gate.
     """
 
     assignment: tuple[BrokerId, ...]
@@ -274,6 +276,7 @@ class PartitionState:
     history_committed: frozenset[Label] = frozenset()
     history_losses: tuple[LostRecord, ...] = ()
     history_truncations: tuple[tuple[BrokerId, Label, str], ...] = ()
+    late: tuple[LateFetchReceived, ...] = ()
 
     def replica(self, broker: BrokerId) -> ReplicaState:
         """Return one replica's state."""

@@ -17,9 +17,11 @@ from oracle.events import (
     DecisionReceived,
     Event,
     FetchCompleted,
+    IsrEvent,
     JoinAnswered,
     JoinCommitted,
     JoinRefused,
+    LinkEvent,
     RequestReceived,
     RequestSent,
     ResponseReceived,
@@ -27,7 +29,7 @@ from oracle.events import (
     ShrinkCommitted,
 )
 from oracle.gate import POINTS as POINTS  # part of this module's public names
-from oracle.gate import ModelledGate
+from oracle.gate import ModelledGate, SlowNews
 from oracle.replication import joining
 from oracle.replication.electing import awaiting, checkpoint_high_watermarks
 from oracle.rules import isr
@@ -159,6 +161,7 @@ class World:
             gate = gate.with_decision_heard(event.broker)
             gate = self._without_closed_connection(gate, self.state.replica(event.broker), result.state)
         if result.state.controller != self.state.controller:
+            gate = self._with_slow_news(gate, event)
             gate = gate.with_updates_due(self._decisions_before_update(event, result.state))
         return replace(self, state=result.state, gate=gate, obstacles=obstacles).with_cuts_tried()
 
@@ -169,6 +172,14 @@ class World:
             if fetches(self.state, replica) and replica.broker not in obstacles.paused:
                 obstacles = obstacles.with_tried(replica.broker, replica.leader)
         return replace(self, obstacles=obstacles)
+
+    def _with_slow_news(self, gate: ModelledGate, event: Event) -> ModelledGate:
+        """Note that brokers are told later of an ISR that a leader wrote to ZooKeeper, and what is told before that."""
+        if self.rules.asks_controller_to_join:
+            return gate
+        if isinstance(event, LinkEvent | IsrEvent):
+            return replace(gate, slow_news=gate.slow_news or SlowNews.DUE)
+        return replace(gate, slow_news=gate.slow_news and SlowNews.KNOWN)
 
     def _decisions_before_update(self, event: Event, after: PartitionState) -> dict[BrokerId | None, int]:
         """Return behind how many decisions each registered broker is sent UpdateMetadata.

@@ -50,7 +50,7 @@ AT_NIGHT = {
     "tests/integration/test_own_kafka.py": r"::test_an?_(directory|build|image)_[^[]*_release",
     "tests/integration/test_pytest_plugin.py": r"::test_schedules_of_a_user_run_",
     "tests/integration/test_runs_beside_the_catalogue.py": r"\[0\.10\.2\.2\]|::test_a_run_without_fetch_sessions_",
-    "tests/integration/test_used_clusters.py": "",
+    "tests/integration/test_used_clusters.py": r"::test_(a_cluster_that_a_run_has_spoilt|schedules_of_one_call_share)_",
 }
 """What `.ci/run` leaves to `make test-nightly`: of the tests below a path those whose id has the pattern."""
 

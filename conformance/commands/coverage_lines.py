@@ -38,7 +38,8 @@ def _graph_lines(asked: CoverageRequest, summary: CoverageSummary) -> Iterator[s
     yield from ("", *_table("by step", summary.by_step), "", *_table("by rule", summary.by_rule))
     left = [one for one in summary.missing if one.why_not is None]
     if left:
-        yield from ("", f"{len(left)} edges are left that a schedule can hold (--time runs them), the nearest first:")
+        runs = "" if asked.sample is not None else " (--time runs them)"
+        yield from ("", f"{len(left)} edges are left that a schedule can hold{runs}, the nearest first:")
         yield from table_lines([(one.id, (one.action,)) for one in left[:MISSING_MAX]])
 
 

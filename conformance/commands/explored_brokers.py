@@ -36,6 +36,7 @@ SWITCHES = (
     ("--stops", "brokers also stop gracefully"),
     ("--power-failure", "one broker, once, loses the tail of its log"),
     ("--late-joins", "the controller adds replicas in its own time"),
+    ("--late-fetches", "a fetch can reach its leader after its sender has died"),
 )
 OPTIONS = ("--kafka", "--metadata", "--acks", "--min-isr", *(option for option, _ in SWITCHES), "--write-schedule")
 """What only this model reads; each is None where it is not given."""
@@ -127,6 +128,7 @@ def bounds_of(parsed: argparse.Namespace) -> SearchBounds:
         stops=bool(parsed.stops),
         power_failure=bool(parsed.power_failure),
         late_joins=bool(parsed.late_joins),
+        late_fetches=bool(parsed.late_fetches),
     )
 
 
@@ -145,6 +147,7 @@ def _constants(brokers: Brokers) -> dict[str, object]:
         "stops": bounds.stops,
         "power_failure": bounds.power_failure,
         "late_joins": bounds.late_joins,
+        "late_fetches": bounds.late_fetches,
     }
 
 

@@ -117,6 +117,7 @@ def graph_name(bounds: SearchBounds) -> str:
         "stops": bounds.stops,
         "power-failure": bounds.power_failure,
         "late-joins": bounds.late_joins,
+        "late-fetches": bounds.late_fetches,
     }
     sizes = f"replicas={bounds.replicas} records={bounds.records} epochs={bounds.epochs}"
     return " ".join((sizes, *(words for words, is_on in options.items() if is_on)))

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from conformance.hunting.deciding import DecisionSearch
 from conformance.hunting.legal_steps import REQUIREMENT, DroppedError, LegalSteps, has_news
-from conformance.hunting.proposals import WEIGHTS, ProposalMoment
+from conformance.hunting.proposals import NOT_UNDER_LAG, WEIGHTS, ProposalMoment
 from oracle.points import check_points
 from oracle.predict import predict
 from oracle.rules import message_format
@@ -176,6 +176,8 @@ class _Growing:
         """Draw settings and replicas; the kind of cluster is that of the block."""
         block = Random(f"{seed}/block {number // BLOCK}")  # noqa: S311 - likewise
         timing = block.choices((Timing.SESSION, Timing.LAG), (9, 1))[0]
+        if any(NOT_UNDER_LAG.issuperset(_names(pattern)) for pattern in self._patterns):
+            timing = Timing.SESSION
         checkpointing = block.choices((HighWatermarkCheckpoint.PROMPT, HighWatermarkCheckpoint.NEVER), (4, 1))[0]
         count = self._draw.choices((1, 2, 3, 4, 5), (2, 20, 14, 2, 1))[0]
         is_old = rules.heeds_message_format and not rules.truncation.cuts_to_high_watermark
@@ -267,6 +269,10 @@ class _Growing:
 def has_steps(steps: Sequence[Step], patterns: Sequence[str]) -> bool:
     """Return whether there is a step for each pattern."""
     return all(any(fnmatchcase(step.word, pattern) for step in steps) for pattern in patterns)
+
+
+def _names(pattern: str) -> list[str]:
+    return [one.__name__ for one in WEIGHTS if _matches(one.__name__, (pattern,))]
 
 
 def _matches(name: str, patterns: Sequence[str]) -> bool:

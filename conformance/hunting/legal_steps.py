@@ -176,11 +176,15 @@ class LegalSteps:
 
 
 def _let_go_by(step: Step, before: Standing) -> BrokerId | None:
-    """Return the follower whose held frame a step lets go: where another hold has its next one its silence is new."""
+    """Return the follower whose held frame a step lets go.
+
+    Its silence is new where another hold has its next frame, or where it is down and the leader counts this one late.
+    """
     if not isinstance(step, ReleaseHold):
         return None
-    armed = before.ways.ways[0].world.gate.named(step.name)
-    return None if armed is None else armed.hold.follower
+    gate = before.ways.ways[0].world.gate
+    frame = gate.named(step.name) or gate.late_frame(step.name)
+    return None if frame is None else frame.hold.follower
 
 
 def _unseen(way: Branch, asked: EndOffsetOfEpoch) -> bool:

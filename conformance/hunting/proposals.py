@@ -116,10 +116,10 @@ class ProposalMoment:
 
     @property
     def stoppable(self) -> list[BrokerId]:
-        """Return the assigned replicas whose stop and restart take no minute.
+        """Return the assigned replicas whose stop and restart take no minute, on whichever release.
 
-        Up to 1.0 a stop waits for an answer (KAFKA-6051). Under ``lag`` sessions last a minute, and from 4.0 on who
-        starts again waits for the end of its last one.
+        Up to 1.0 a stop waits for an answer (KAFKA-6051). Under ``lag`` sessions last a minute: with KRaft who is in no
+        ISR, and from 4.0 on everybody, waits for the end of the last one before it is registered again.
         """
         if self.world.timing is Timing.LAG:
             return []
@@ -463,3 +463,5 @@ WEIGHTS: dict[Proposal, float] = {
     send_to: 1.2,
 }
 """How often each is drawn, against the others; those whose steps need much before them are drawn more often."""
+NOT_UNDER_LAG = frozenset((stop.__name__, roll.__name__))
+"""What is never proposed under ``lag`` timing."""

@@ -6,7 +6,8 @@ is missing any more. A held frame has a line from when it was caught and keeps n
 
 A frame that stays missing for more than ``WAITING_MAX`` moments is no longer waited for: it is about a
 receiver that does not read, and what it shows comes late. Frames may be missing for good only if they
-arrived in the instant in which the file was ended.
+arrived in the instant in which the file was ended: what came after the first of them is left out, as it may follow
+from what that one said.
 """
 
 from __future__ import annotations
@@ -79,7 +80,9 @@ class WireMoments:
                     yield self._popped()
         self._require_whole()
         while self._waiting:
-            yield self._popped()
+            moment = self._popped()
+            if moment.seq < self._next:
+                yield moment
 
     def _parsed(self, line: bytes) -> TracedFrame | None:
         try:

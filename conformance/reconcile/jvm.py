@@ -39,13 +39,14 @@ def launch(conf: SparkConf, work_directory: Path) -> JavaGateway:
     require_java()
     log_path = work_directory / LOG
     with log_path.open("ab") as log:
+        begins = log.tell()
         try:
             gateway = launch_gateway(conf, popen_kwargs={"stdout": log, "stderr": log})
         except (PySparkException, OSError) as error:
             _release_process(error)
             tail = log_path.read_text(errors="replace")[-_TAIL_CHARACTERS:].strip()
             raise ReconcileError(f"The Spark JVM did not start: {tail or error} (see {log_path})") from error
-    gateway.spark_log = log_path
+    gateway.spark_log = (log_path, begins)
     return gateway
 
 
@@ -167,7 +168,8 @@ def _lost_jvm() -> str | None:
 def _uncaught(gateway: JavaGateway) -> list[str]:
     """Return what a JVM exited of, by its log: Spark ends where nobody has caught an error; a kill leaves nothing."""
     with contextlib.suppress(OSError, AttributeError):  # its directory is gone, or it is not one of ours
-        return _UNCAUGHT.findall(gateway.spark_log.read_text(errors="replace"))[:1]
+        log_path, begins = gateway.spark_log  # one that ended before it may have had the file, too
+        return _UNCAUGHT.findall(log_path.read_bytes()[begins:].decode(errors="replace"))[:1]
     return []
 
 

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
     Obstacle = Pause | Resume | CutLink | Heal | Isolate | Rejoin
 
-HEARTBEAT_DEADLINE_S = 10.0
-"""Within this time a KRaft broker sends a heartbeat, which it does every half second."""
+LOST_FRAME_DEADLINE_S = 10.0
+"""Within this time a KRaft broker sends something to the controller, which it does every half second."""
 STANDSTILL_S = 0.7
 """How long a paused follower's last fetch may wait at its leader: longer than any replica.fetch.wait.max.ms imposed."""
 
@@ -191,8 +191,8 @@ class RaisedObstacles:
         )
         if self._is_session and self._cluster.zookeeper_address is None:
             self._await_reaction(broker)
-        what = f"a heartbeat of broker {broker} to be lost"
-        until(partial(self._have_fired, standing[1:]), deadline_s=HEARTBEAT_DEADLINE_S, what=what)
+        what = f"a frame between broker {broker} and the controller to be lost"
+        until(partial(self._have_fired, standing[1:]), deadline_s=LOST_FRAME_DEADLINE_S, what=what)
 
     def _have_fired(self, standing: Sequence[FaultEntry]) -> bool:
         """Look whether frames have met faults: a broker that rejoins before they do was never cut off."""

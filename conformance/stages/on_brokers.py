@@ -130,8 +130,9 @@ def end_trace(run: RunDirectory, gate: GateProxy, undecodable_before: int, stran
 def outlived_by_sessions(stage: BrokerRun) -> str:
     """Say why the cluster of a run is not worth healing; nothing if it is.
 
-    Under ``lag`` sessions last a minute, and a broker that was killed, or from 4.0 on stopped, is not registered again
-    while its last one does (BrokerRegistration; DUPLICATE_BROKER_REGISTRATION): another cluster is there sooner.
+    Under ``lag`` sessions last a minute, and a broker that was killed is not registered again while its last one does
+    (BrokerRegistration; DUPLICATE_BROKER_REGISTRATION), from 4.0 on neither one that was stopped: another cluster is
+    there sooner, and for one that was stopped before 4.0 not much later.
     """
     down = [broker for broker in stage.schedule.brokers if not stage.cluster.is_alive(broker)]
     if stage.schedule.timing is not Timing.LAG or not down:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from oracle.brokers.model import Brokers, mover
 from oracle.brokers.path_to_schedule import frame_of, step_of
 from oracle.brokers.reductions import advanced, key_parts
-from oracle.events import JoinCommitted, JoinRefused
+from oracle.events import JoinCommitted, JoinRefused, LateFetchReceived
 from oracle.predicting.comparing import StateChange
 from oracle.vocabulary import PointName
 from oracle.world import World
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 ID_DIGITS = 12
 """Hexadecimal digits of an id: 48 bits, for graphs of some thousand edges."""
-RELEASE = "release"
+RELEASE, RELEASE_LATE = "release", "release late"
 """The word of the step that lets a frame go."""
 
 
@@ -42,7 +42,7 @@ class BrokerEdge:
         action: what happens.
         target: number of the state that it leads to.
         step: the word of the step that makes it happen: ``produce``, ``kill``, ``stop``, ``start``, ``lose_tail``, or
-            ``release`` where a frame passes.
+            ``release`` where a frame passes, ``release late`` where its sender has died.
         point: where that frame passes; None for other steps.
     """
 
@@ -147,6 +147,8 @@ def _step(action: BrokerAction, state: PartitionState) -> tuple[str, PointName |
         return steps[-1].word, None
     if isinstance(action.cause, JoinCommitted | JoinRefused):
         return RELEASE, PointName.ALTER_PARTITION_REQUEST
+    if isinstance(action.cause, LateFetchReceived):
+        return RELEASE_LATE, PointName.FETCH_REQUEST
     follower = mover(action)
     assert follower is not None, "what is no step moves a link"
     fetch = state.replica(follower).fetch

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from oracle.brokers.held_moves import answered_when_parked, catches, moves_beyond, moves_of, steps_of
 from oracle.brokers.path_to_schedule import HoldNames
-from oracle.brokers.rests import REFUSALS, RestPoint, rests_after
+from oracle.brokers.rests import REFUSALS, RestPoint, modelled_state, rests_after
 from oracle.predict import initial_world
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from oracle.brokers.edges import BrokerEdge, EdgeGraph
     from oracle.brokers.held_moves import HeldMove
     from oracle.brokers.model import BrokerAction, Brokers
+    from oracle.state import PartitionState
     from oracle.world import World
 
 
@@ -84,7 +85,7 @@ class HeldGraph:
 
     def _leave(self, number: int, world: World) -> None:
         """Take every move from a world."""
-        for action in self.edges.model.possible(world.state):
+        for action in self.edges.model.possible(self._state(world)):
             if not self._take_action(number, world, action):
                 self._take_first(number, world, moves_beyond(world, action, self.edges.model), None)
         for move in catches(world):
@@ -92,7 +93,7 @@ class HeldGraph:
 
     def _take_action(self, number: int, world: World, action: BrokerAction) -> bool:
         """Take one action; if it cannot be, note why."""
-        state = self.edges.number(world.state)
+        state = self.edges.number(self._state(world))
         edge = None if state is None else self.edges.edge(state, action)
         moves = moves_of(world, action, self.edges.model)
         if answered_when_parked(world.state, moves[0].target):
@@ -116,8 +117,11 @@ class HeldGraph:
             why = after
         return why
 
+    def _state(self, world: World) -> PartitionState:
+        return modelled_state(world, self.edges.model.bounds)
+
     def _found(self, world: World) -> int:
-        number = self._numbers.setdefault(self.edges.model.key(world.state), len(self.worlds))
+        number = self._numbers.setdefault(self.edges.model.key(self._state(world)), len(self.worlds))
         if number == len(self.worlds):
             self.worlds.append(world)
         return number
@@ -134,5 +138,5 @@ def reached(world: World, move: HeldMove, model: Brokers) -> World | WhyNotHeld:
     if len(rests) > 1:
         return WhyNotHeld.RACE
     after = rests[0].world
-    is_foreseen = not move.actions or model.key(after.state) == model.key(move.target)
+    is_foreseen = not move.actions or model.key(modelled_state(after, model.bounds)) == model.key(move.target)
     return after if is_foreseen and all(armed.caught for armed in after.gate.holds) else WhyNotHeld.ELSEWHERE

@@ -28,7 +28,8 @@ from typing import TYPE_CHECKING
 from oracle.brokers.model import mover
 from oracle.brokers.path_to_schedule import frame_of, step_of
 from oracle.brokers.reductions import advanced
-from oracle.events import BrokerReturned, JoinCommitted, JoinRefused, ResponseReceived
+from oracle.brokers.rests import modelled_state
+from oracle.events import BrokerReturned, JoinCommitted, JoinRefused, LateFetchReceived, ResponseReceived
 from oracle.state import FetchStage
 from oracle.steps.frames import Hold, ReleaseHold
 from oracle.vocabulary import MetadataMode, PointName
@@ -70,7 +71,7 @@ class HeldMove:
 
 def moves_of(world: World, action: BrokerAction, model: Brokers) -> tuple[HeldMove, ...]:
     """Return the moves that take an action of held brokers, each a way to try when those before it do not."""
-    target = advanced(world.state, action.events, model.rules, model.bounds)
+    target = advanced(modelled_state(world, model.bounds), action.events, model.rules, model.bounds)
     ahead = _ahead(world, (action,), target)
     move = HeldMove((action,), target, ahead)
     if isinstance(action.cause, BrokerReturned) and model.rules.metadata is MetadataMode.ZOOKEEPER:
@@ -84,7 +85,8 @@ def moves_of(world: World, action: BrokerAction, model: Brokers) -> tuple[HeldMo
 
 def moves_beyond(world: World, action: BrokerAction, model: Brokers) -> tuple[HeldMove, ...]:
     """Return the move that takes an action and the answers that it brings to parked fetches; none if it brings none."""
-    state, target = world.state, advanced(world.state, action.events, model.rules, model.bounds)
+    state = modelled_state(world, model.bounds)
+    target = advanced(state, action.events, model.rules, model.bounds)
     followers = answered_when_parked(state, target)
     actions = [action]
     for follower in followers:
@@ -128,18 +130,20 @@ def steps_of(move: HeldMove, world: World, names: HoldNames) -> tuple[Step, ...]
     if not move.actions:
         return ahead
     own: tuple[Step, ...] = tuple(step for e in move.actions[0].events if (step := step_of(e)) is not None)
-    own = own or (ReleaseHold(_let_go(world, move.actions[0])),)
+    own = own or (_let_go(world, move.actions[0]),)
     if not before:
         return (*ahead, *own)
     return (*before, *own, *ahead, *(ReleaseHold(hold.name) for hold in before))
 
 
-def _let_go(world: World, action: BrokerAction) -> str:
-    """Return the name of the hold whose frame an action lets pass."""
+def _let_go(world: World, action: BrokerAction) -> ReleaseHold:
+    """Return the step that lets the frame of an action pass."""
+    if isinstance(action.cause, LateFetchReceived):
+        return ReleaseHold(next(one.hold.name for one in world.gate.late if one.arrival == action.cause), late=True)
     caught = (armed.hold for armed in world.gate.holds if armed.caught)
     if isinstance(action.cause, JoinCommitted | JoinRefused):
-        return next(hold.name for hold in caught if hold.point is PointName.ALTER_PARTITION_REQUEST)
-    return next(hold.name for hold in caught if hold.follower == mover(action))
+        return ReleaseHold(next(hold.name for hold in caught if hold.point is PointName.ALTER_PARTITION_REQUEST))
+    return ReleaseHold(next(hold.name for hold in caught if hold.follower == mover(action)))
 
 
 def _ahead(world: World, actions: tuple[BrokerAction, ...], target: PartitionState) -> tuple[Hold, ...]:

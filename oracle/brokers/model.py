@@ -10,13 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from oracle.brokers.reductions import Keys, advanced, has_lost_a_tail, join_answer
+from oracle.brokers.reductions import Keys, advanced, has_lost_a_tail, join_answer, outliving
 from oracle.events import (
     BrokerDied,
     BrokerRemoved,
     BrokerReturned,
     JoinCommitted,
     JoinRefused,
+    LateFetchReceived,
     LogTailLost,
     RecordSent,
     RequestReceived,
@@ -105,7 +106,10 @@ class Brokers:
         if answer is not None:
             yield _one(answer)
         may_fail = self.bounds.power_failure and not has_lost_a_tail(state)
+        yield from map(_one, state.late)
         for replica in state.replicas:
+            if state.late and outliving(state, replica) is not None:
+                continue  # one late fetch at a time
             yield from self._process_moves(replica, may_fail=may_fail)
 
     def _sends(self, state: PartitionState) -> Iterable[BrokerAction]:
@@ -190,6 +194,8 @@ def _words(event: Event) -> str:
             return f"{label} is sent with acks={'all' if acks < 0 else int(acks)}"
         case RequestReceived(follower):
             return f"the request of broker {follower} reaches its leader"
+        case LateFetchReceived(follower):
+            return f"the last request of broker {follower} before its end reaches its leader late"
         case ResponseReceived(follower):
             return f"the answer reaches broker {follower}"
         case JoinCommitted(follower):

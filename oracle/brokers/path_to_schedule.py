@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from oracle.brokers.model import mover
-from oracle.events import BrokerDied, BrokerReturned, LogTailLost, RecordSent
+from oracle.events import BrokerDied, BrokerReturned, LateFetchReceived, LogTailLost, RecordSent
 from oracle.gate import POINTS
 from oracle.predict import initial_world
 from oracle.predicting.assumptions import UnmetAssumptionError
@@ -76,6 +76,8 @@ class _Writing:
             self._prepare(follower, stretch)
         for step in stretch.steps:
             self._take(step)
+        for late in self._world.gate.late if stretch.is_late else ():
+            self._take(ReleaseHold(late.hold.name, late=True))
         for follower in (*stretch.movers, *self._partition.replicas):
             standing = earlier.get(follower)
             if standing is not None and self._standing.get(follower) is not standing:
@@ -160,24 +162,27 @@ class Stretch:
         steps: what causes the stretch: one step; two if the disk of a killed broker forgets.
         movers: followers whose links move, in the order in which they first do.
         held: the frame that each link stands at when the stretch ends, for links that stand at one.
+        is_late: a fetch reaches its leader late: no step of its own names the hold that it stands in.
     """
 
     steps: tuple[Step, ...]
     movers: tuple[BrokerId, ...]
     held: Mapping[BrokerId, FrameToHold]
+    is_late: bool = False
 
 
 def stretches(path: Iterable[tuple[BrokerAction, PartitionState]]) -> tuple[Stretch, ...]:
     """Cut a path into stretches; what happens before its first step needs none."""
-    found: list[tuple[tuple[Step, ...], list[BrokerAction], PartitionState]] = []
+    found: list[Stretch] = []
     for action, state in path:
         steps = tuple(step for event in action.events if (step := step_of(event)) is not None)
-        if steps:
-            found.append((steps, [], state))
+        is_late = isinstance(action.cause, LateFetchReceived)
+        if steps or is_late:
+            found.append(Stretch(steps, (), _held(state), is_late))
         elif found:
-            steps, moves, _ = found[-1]
-            found[-1] = (steps, [*moves, action], state)
-    return tuple(Stretch(steps, _movers(moves), _held(state)) for steps, moves, state in found)
+            movers = tuple(dict.fromkeys((*found[-1].movers, *_movers((action,)))))
+            found[-1] = replace(found[-1], movers=movers, held=_held(state))
+    return tuple(found)
 
 
 def step_of(event: Event) -> Step | None:

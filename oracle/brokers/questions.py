@@ -34,6 +34,7 @@ class SearchBounds:
         stops: whether brokers stop gracefully.
         power_failure: whether one broker, once, dies and loses the tail of its log.
         late_joins: whether the controller takes its time to add a replica to the ISR.
+        late_fetches: whether a fetch can reach its leader after its sender has died, one at a time.
     """
 
     replicas: int = 2
@@ -46,6 +47,7 @@ class SearchBounds:
     stops: bool = False
     power_failure: bool = False
     late_joins: bool = False
+    late_fetches: bool = False
 
 
 UNREAD = {

@@ -23,17 +23,27 @@ None makes up a behaviour: every path is one of ``step``.
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from oracle.events import DecisionReceived, FetchCompleted, JoinCommitted, JoinRefused, RequestSent
+from oracle.events import (
+    BrokerDied,
+    BrokerReturned,
+    DecisionReceived,
+    FetchCompleted,
+    JoinCommitted,
+    JoinRefused,
+    LateFetchReceived,
+    RequestReceived,
+    RequestSent,
+)
 from oracle.properties import verdict_of
 from oracle.replication import joining
 from oracle.replication.electing import awaiting, checkpoint_high_watermarks
 from oracle.replication.following import TAIL_LOST, is_left_out
 from oracle.replication.leading import answer_now, is_served
-from oracle.state import ControllerView, FetchStage, PartitionState, ReplicaState
+from oracle.state import ControllerView, FetchKind, FetchStage, PartitionState, ReplicaState
 from oracle.transitions import Refusal, step
 from oracle.vocabulary import HighWatermarkCheckpoint, ReplicaRole
 
@@ -50,15 +60,44 @@ if TYPE_CHECKING:
 def advanced(state: PartitionState, events: tuple[Event, ...], rules: RuleSet, bounds: SearchBounds) -> PartitionState:
     """Return the state after some events that the rules allow, and after all that follows at once."""
     for event in events:
-        state = _applied(state, event, rules)
+        before, state = state, _applied(state, event, rules)
+        if bounds.late_fetches:
+            state = replace(state, late=late_fetches(before, event))
     state = _all_told(state, rules)
     while not bounds.late_joins and (answer := join_answer(state, rules)) is not None:
         state = _applied(state, answer, rules)
     for broker in state.assignment:
-        state = _at_once(state, broker, rules)
+        state = _at_once(state, broker, rules, bounds)
     if bounds.checkpointing is HighWatermarkCheckpoint.PROMPT and any(map(_is_behind_its_checkpoint, state.replicas)):
         return checkpoint_high_watermarks(state)
     return state
+
+
+def late_fetches(state: PartitionState, event: Event) -> tuple[LateFetchReceived, ...]:
+    """Return the fetches that can still reach their leader after an event, though their senders have died.
+
+    They go with their leader's process, and are of an earlier start once their sender has been started again.
+    """
+    match event:
+        case LateFetchReceived():
+            return tuple(one for one in state.late if one != event)
+        case BrokerReturned(broker):
+            return tuple(
+                replace(one, is_of_earlier_start=True) if one.follower == broker else one for one in state.late
+            )
+        case BrokerDied(broker):
+            others = tuple(one for one in state.late if one.fetch.leader != broker)
+            fetch = outliving(state, state.replica(broker))
+            return others if fetch is None else (*others, LateFetchReceived(broker, fetch, is_of_earlier_start=False))
+        case _:
+            return state.late
+
+
+def outliving(state: PartitionState, replica: ReplicaState) -> FetchInFlight | None:
+    """Return a replica's fetch if it is on its way to a leader that runs: it outlives its sender."""
+    fetch = replica.fetch
+    is_on_its_way = fetch is not None and (fetch.kind, fetch.stage) == (FetchKind.FETCH, FetchStage.REQUESTED)
+    return fetch if fetch is not None and is_on_its_way and state.replica(fetch.leader).alive else None
 
 
 def join_answer(state: PartitionState, rules: RuleSet) -> JoinCommitted | JoinRefused | None:
@@ -84,11 +123,12 @@ def _all_told(state: PartitionState, rules: RuleSet) -> PartitionState:
     return state
 
 
-def _at_once(state: PartitionState, follower: BrokerId, rules: RuleSet) -> PartitionState:
+def _at_once(state: PartitionState, follower: BrokerId, rules: RuleSet, bounds: SearchBounds) -> PartitionState:
     """Complete the follower's parked fetch if it has something to tell; let an idle one send."""
     replica = state.replica(follower)
     if replica.fetch is not None and replica.fetch.stage is FetchStage.PARKED:
-        if not _has_news(state, replica, replica.fetch, rules):
+        is_mistaken = bounds.late_fetches and _is_seen_otherwise(state, replica, replica.fetch, rules)
+        if not is_mistaken and not _has_news(state, replica, replica.fetch, rules):
             return state
         state = _applied(state, FetchCompleted(replica.broker), rules)
         replica = state.replica(replica.broker)
@@ -103,6 +143,13 @@ def _has_news(state: PartitionState, replica: ReplicaState, fetch: FetchInFlight
     if answer.entries or replica.broker not in leader.maximal_isr():
         return True
     return answer.high_watermark != replica.high_watermark and not is_left_out(replica, answer)
+
+
+def _is_seen_otherwise(state: PartitionState, replica: ReplicaState, fetch: FetchInFlight, rules: RuleSet) -> bool:
+    """Return whether the same fetch, sent again, would correct what a late one has made the leader believe."""
+    asking = state.with_replica(replace(replica, fetch=replace(fetch, stage=FetchStage.REQUESTED)))
+    told = _applied(asking, RequestReceived(replica.broker), rules)
+    return told.replica(fetch.leader).remotes != state.replica(fetch.leader).remotes
 
 
 def _is_idle(state: PartitionState, replica: ReplicaState) -> bool:
@@ -149,7 +196,8 @@ def key_parts(state: PartitionState) -> list[Hashable]:
         (loss.label, loss.was_clean, loss.had_appended, verdict_of(state, loss)) for loss in state.history_losses
     )
     history = (produces, state.history_committed, losses, has_lost_a_tail(state))
-    return [history, _of_controller(state.controller), _of_rest(state), *map(_replica, state.replicas)]
+    known = [history, _of_controller(state.controller), _of_rest(state), *map(_replica, state.replicas)]
+    return [*known, state.late] if state.late else known  # seldom there, as a session
 
 
 def _produce(produce: ProduceState) -> Hashable:
@@ -174,4 +222,4 @@ def _reader(of: type, without: set[str]) -> Callable[[Any], Hashable]:
 
 _of_replica = _reader(ReplicaState, {"history_appended", "session"})
 _of_controller = _reader(ControllerView, {"leaderships"})
-_of_rest = _reader(PartitionState, {"replicas", "controller", "produces", *HISTORY})
+_of_rest = _reader(PartitionState, {"replicas", "controller", "produces", "late", *HISTORY})

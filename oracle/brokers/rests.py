@@ -23,10 +23,11 @@ from oracle.world import ImpossibleEventError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from oracle.brokers.questions import SearchBounds
     from oracle.events import Event
     from oracle.predicting.interleavings import Move
     from oracle.predicting.step_effects import Stroke
-    from oracle.state import FetchInFlight
+    from oracle.state import FetchInFlight, PartitionState
     from oracle.steps.step import Step
     from oracle.world import World
 
@@ -116,6 +117,13 @@ def _parked_now(move: Move) -> Iterator[Happening]:
             yield Happening(RequestReceived(new.broker), replace(new.fetch, stage=FetchStage.REQUESTED))
 
 
+def modelled_state(world: World, bounds: SearchBounds) -> PartitionState:
+    """Return the state as the explorer's model has it: with the fetches that are late, where they are part of it."""
+    if not bounds.late_fetches:
+        return world.state
+    return replace(world.state, late=tuple(one.arrival for one in world.gate.late))
+
+
 def own_events(world: World, step: Step) -> tuple[Event | None, ...]:
     """Return what a step does itself, an event a stroke; None for one that the explorer's model does not have."""
     match step:
@@ -127,6 +135,9 @@ def own_events(world: World, step: Step) -> tuple[Event | None, ...]:
             return (BrokerReturned(broker, clean=world.state.replica(broker).shut_down_cleanly),)
         case LoseTail(broker, offset):
             return (LogTailLost(broker, offset),)
+        case ReleaseHold(name, late=True):
+            frame = world.gate.late_frame(name)
+            return () if frame is None else (frame.arrival,)
         case Hold() | ReleaseHold() | AwaitHold() | DelayFrame() | AwaitOutcome() | AwaitLeader() | AwaitIsr():
             return ()
         case Checkpoint():

@@ -16,13 +16,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from oracle.brokers.edge_schedule import claims
-from oracle.brokers.rests import REFUSALS, RestPoint, rests_after
+from oracle.brokers.rests import REFUSALS, RestPoint, modelled_state, rests_after
 from oracle.events import (
     BrokerDied,
     BrokerRemoved,
     BrokerReturned,
     JoinCommitted,
     JoinRefused,
+    LateFetchReceived,
     LogTailLost,
     RecordSent,
     RequestReceived,
@@ -145,7 +146,9 @@ class _Following:
 
     def __init__(self, graph: EdgeGraph, created: RestPoint) -> None:
         self._graph = graph
-        self._causes = (*_CAUSES, *_JOINS) if graph.model.bounds.late_joins else _CAUSES
+        bounds = graph.model.bounds
+        late = (LateFetchReceived,) if bounds.late_fetches else ()
+        self._causes = (*_CAUSES, *(_JOINS if bounds.late_joins else ()), *late)
         self._visits: list[Visit] = []
         self._passed: list[Visit] = []  # since the last checkpoint
         self._probed: _Anchor | None = None
@@ -155,7 +158,7 @@ class _Following:
 
     def rest(self, index: int, rest: RestPoint, *, is_probed: bool) -> None:
         """Note what was visited since the last rest, unless this one is no state of the model."""
-        state = self._graph.number(rest.world.state)
+        state = self._graph.number(modelled_state(rest.world, self._graph.model.bounds))
         if state is None or rest.world.obstacles != Obstacles():
             return
         now = _Anchor(index, state, len(rest.past))

@@ -141,7 +141,7 @@ def _named_epoch(request: FetchSent | LookupSent, rules: RuleSet) -> LeaderEpoch
 def _note_roles(exchange: Exchange, reachable: list[Possibility], leader: TracedReplica) -> None:
     """Note which epochs and roles the leader may have had while it handled the request, and whom it may have known."""
     view = leader.leadership
-    exchange.may_be_of_stranger |= view is not None and exchange.request.follower not in view.replicas
+    exchange.may_be_of_stranger |= view is not None and exchange.request.follower not in view.known
     exchange.epochs |= {replica.leader_epoch for replica in reachable}
     for replica in reachable:
         if replica.leader == leader.broker:

@@ -53,6 +53,7 @@ class Leadership:
         self.wished: frozenset[BrokerId] = frozenset()
         self.partition_epoch = -1
         self.replicas: tuple[BrokerId, ...] = ()
+        self.known: frozenset[BrokerId] = frozenset()  # followers that it has applied, or answered, as assigned
         self.followers: dict[BrokerId, Follower] = {}
         self.began_at = 0
         self._small_until: int | None = None
@@ -73,6 +74,7 @@ class Leadership:
 
     def hear_isr(self, heard: LeadershipHeard) -> None:
         """Note an ISR that the leader was told: it may know it from now on."""
+        self.known = self.known.intersection(heard.replicas) if self.replicas else frozenset(heard.replicas)
         self.replicas = heard.replicas
         self.began_at = self.began_at or heard.at
         isr = frozenset(heard.isr)
@@ -92,6 +94,7 @@ class Leadership:
         """Note that the leader has begun an epoch for certain, with the ISR that it was told."""
         if self.broker == applied.leader and applied.leader_epoch == self.leader_epoch != self._settled_epoch:
             self._settled_epoch = applied.leader_epoch
+            self.known = frozenset(applied.replicas)
             self._note_small(at)
             self.committed = [frozenset(applied.isr)]
             self.raise_high()
@@ -174,6 +177,7 @@ class Leadership:
 
     def recorded(self, follower: BrokerId, offset: Offset, leader_end: Offset) -> None:
         """Note that the leader has recorded a follower's end: everybody's lowest bounds from below."""
+        self.known |= {follower}
         known = self.follower(follower)
         known.recorded = known.received = offset
         if not self._may_stand_still():

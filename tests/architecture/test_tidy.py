@@ -30,6 +30,8 @@ LONGER_FILES = {
     "tests/conformance/stages/test_judging.py": "what one change of one file makes of a verdict, one after the other",
     "tests/conformance/judgement/test_evidence.py": "one table: each piece of evidence, and what is told without it",
     "oracle/rules/by_version.py": "one table: what does each release do?",
+    "oracle/state.py": "everything that the model knows at one moment, one class after the other",
+    "conformance/cluster_pool.py": "which brokers a schedule needs, and the cluster that is kept for them",
     "oracle/world.py": "what is in flight and held, and every move that can come next",
     "oracle/tracing/leadership.py": "what a frame between leader and follower says of both",
     "oracle/tracing/observed.py": "every event that a wire trace can hold, one class after the other",

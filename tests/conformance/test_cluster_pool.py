@@ -43,6 +43,7 @@ def schedule(replicas: tuple[int, ...], *steps: Step) -> Schedule:
         (schedule((1, 2, 3), DEAF, ReleaseHold("deaf"), kill(1), kill(2)), (1, 2, 3)),
         (schedule((1, 2, 3), DEAF, kill(3), start(3), kill(1), kill(2)), (1, 2, 3)),
         (schedule((1, 2, 3), DEAF, kill(3), kill(2)), (1, 2, 3)),
+        (schedule((1, 2, 3), kill(3), DEAF, start(3), kill(1), kill(2)), (1, 2, 3, 4)),
     ],
     ids=[
         "three at least",
@@ -55,6 +56,7 @@ def schedule(replicas: tuple[int, ...], *steps: Step) -> Schedule:
         "all hear again",
         "its end lets it hear",
         "down and deaf is one",
+        "deaf from its start on",
     ],
 )
 def test_somebody_is_always_there_to_be_asked(told: Schedule, expected: tuple[int, ...]) -> None:

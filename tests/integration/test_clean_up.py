@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.alone, pytest.m
 
 MIDWAY = "wait until the hold 'gap' has caught its frame"
 SENT_IN_VAIN = '"event": "record_sent", "subject": "m2"'
-"""A record is on its way to a partition that has no leader: its producer waits for three seconds."""
+"""A record is on its way to a partition that has no leader: its producer waits for a second."""
 PROMPTLY_S = 5.0
 SUPERVISOR_DEADLINE_S = 20.0
 

@@ -9,12 +9,12 @@ import pytest
 
 from oracle.predict import initial_world, predict, take
 from oracle.rules.by_version import rules_for
-from oracle.steps.brokers import Isolate, Kill, Pause, Rejoin, Resume, Start
+from oracle.steps.brokers import Isolate, Kill, KillTogether, Pause, Rejoin, Resume, Start
 from oracle.steps.frames import AwaitHold, Close, CutLink, DelayFrame, Drop, Heal, Hold, ReleaseHold
 from oracle.steps.step import ScheduleError, Step
 from oracle.steps.topic import Elect, Reassign
 from oracle.steps.waits import AwaitIsr, AwaitLeader, Checkpoint
-from oracle.vocabulary import Acks, ElectionKind, Expectation, MetadataMode, Offset, PointName, ReplicaRole
+from oracle.vocabulary import Acks, ElectionKind, Expectation, MetadataMode, Offset, PointName, ReplicaRole, Timing
 from tests.oracle.schedules import LOOKUP, ONE, THREE, TWO, hold, produce, schedule
 
 if TYPE_CHECKING:
@@ -162,6 +162,51 @@ def test_a_leader_that_does_not_hear_of_a_return_cannot_add_the_replica(gone: St
     kraft = rules_for("4.3.1", MetadataMode.KRAFT)
     with pytest.raises(ScheduleError, match="has the metadata log of leader 1, for whom broker 2 stays fenced"):
         predict(schedule(gone, LOG, back), kraft)
+
+
+@pytest.mark.parametrize(
+    ("gone", "back"),
+    [
+        (Kill(TWO), Start(TWO)),
+        (Pause(TWO), Resume(TWO)),
+        (Isolate(TWO), Rejoin(TWO)),
+        (KillTogether((TWO, THREE)), Start(TWO)),
+    ],
+)
+def test_a_leader_that_does_not_hear_of_an_end_asks_for_the_replica_all_the_same(gone: Step, back: Step) -> None:
+    """It knows by its metadata log alone who may join; where a member of the ISR ends it has a decision to hear."""
+    kraft = rules_for("4.3.1", MetadataMode.KRAFT)
+    frames = (Hold("wish", PointName.ALTER_PARTITION_REQUEST, broker=ONE), Start(TWO))
+    with pytest.raises(ScheduleError, match="has the metadata log of leader 1, for whom broker 2 stays registered"):
+        predict(schedule(Kill(TWO), *frames, LOG, gone, replicas=(ONE, TWO, THREE)), kraft)
+    predict(schedule(LOG, gone, ReleaseHold("log"), back, replicas=(ONE, TWO, THREE)), kraft)
+    lag = replace(schedule(Kill(TWO), LOG, ReleaseHold("log"), replicas=(ONE, TWO, THREE)), timing=Timing.LAG)
+    predict(lag, kraft)
+
+
+@pytest.mark.parametrize(("version", "is_refused"), [("2.6.3", True), ("2.7.2", False)])
+def test_up_to_2_6_news_of_an_isr_comes_again_after_a_decision_has_told_it(version: str, *, is_refused: bool) -> None:
+    """Hunts on 2.0.1 and 1.1.1, seed 20261201: a hold at update_metadata caught it, and a decision stood behind it."""
+    rules, armed = rules_for(version, MetadataMode.ZOOKEEPER), Hold("metadata", UPDATE_METADATA, broker=ONE)
+    joined = (Kill(TWO), Start(TWO))
+    predict(schedule(*joined, armed, Kill(THREE), ReleaseHold("metadata"), replicas=(ONE, TWO, THREE)), rules)
+    told = schedule(*joined, Kill(THREE), armed, Kill(TWO), ReleaseHold("metadata"), replicas=(ONE, TWO, THREE))
+    if not is_refused:
+        predict(told, rules)
+        return
+    with pytest.raises(ScheduleError, match="whether a hold at update_metadata of broker 1 catches that or what"):
+        predict(told, rules)
+
+
+@pytest.mark.parametrize("point", [UPDATE_METADATA, PointName.LEADER_AND_ISR_RESPONSE])
+def test_how_many_decisions_tell_of_ends_at_once_is_not_predicted(point: PointName) -> None:
+    """Hunt on 2.0.1, seed 20261201, schedule 84: one decision told of both ends, and was heard."""
+    rules, armed = rules_for("2.0.1", MetadataMode.ZOOKEEPER), Hold("news", point, broker=TWO)
+    at_once = KillTogether((ONE, THREE))
+    with pytest.raises(ScheduleError, match="in one decision or in several is not predicted"):
+        predict(schedule(armed, at_once, ReleaseHold("news"), replicas=(ONE, TWO, THREE)), rules)
+    first = Hold("news", PointName.LEADER_AND_ISR, broker=TWO)
+    predict(schedule(first, at_once, ReleaseHold("news"), replicas=(ONE, TWO, THREE)), rules)
 
 
 RELEASES = ["1.1.1", "2.0.0", "2.8.2", "3.9.2"]

@@ -154,8 +154,9 @@ LATE_FETCH_COUNTS = regression(
     explanation=(
         "Broker 2's fetch, which says that it has m1 and m2, is under way when it crashes and loses both with its page "
         "cache. It is back, in sync at offset 1, when that fetch comes. In KRaft mode in 3.6 it counts: m1 and m2 are "
-        "acknowledged without broker 2, which is then elected cleanly. Up to 2.0 it even lets broker 2 into the ISR; "
-        "elsewhere up to 3.6 the leader epoch, which the ISR's change raised, tells that it is old (KIP-320)."
+        "acknowledged without broker 2, which is then elected cleanly. Up to 2.4 it even lets broker 2 into the ISR: "
+        "up to 2.0 no fetch names its leader epoch, then none of a fetch session does (KAFKA-9338). Elsewhere up to "
+        "3.6 the leader epoch, which the ISR's change raised, tells that it is old (KIP-320)."
     ),
     sources=("HW-07", "IS-02", "KIP-903", "KIP-320"),
     replicas=(1, 2, 3),

@@ -9,6 +9,7 @@ import pytest
 
 from conformance.catalogue.scenario import Scenario
 from conformance.cli import main
+from conformance.commands.coverage import sampled
 from conformance.schedules.schedule_file import read_schedule
 from oracle.brokers.edge_schedule import claims, cover_schedules
 from tests.conformance.ideal_runs import write_ideal_run
@@ -69,6 +70,8 @@ def test_a_sample_is_drawn_by_the_seed(tmp_path: Path, capsys: pytest.CaptureFix
     first, again, other = (json.loads(told(capsys, *sample, seed, "--json"))["sample"] for seed in ("1", "1", "2"))
     assert first == again
     assert first["edges"] == other["edges"] == 7
+    graph = held("4.4.0", KRAFT).edges
+    assert sampled(graph, 1, 7) == sampled(graph, 1, 7) != sampled(graph, 2, 7)
     assert "of 7 edges that seed 2 draws: 0 held, 0 passed, " in told(capsys, *sample, "2")
 
 

@@ -154,6 +154,14 @@ def test_a_schedule_that_the_model_refuses_as_a_whole_is_counted(monkeypatch: py
     assert tally.dropped["refused as a whole: no"] > 20
 
 
+def test_a_step_that_is_not_drawn_under_lag_is_asked_for_under_session() -> None:
+    """`hunt --steps stop` ended with nothing in one block of ten."""
+    seed = next(f"lag {n}" for n in range(50) if grow(rules_of("2.8.2"), f"lag {n}", 0).schedule.timing is Timing.LAG)
+    asked = grow(rules_of("2.8.2"), seed, 0, patterns=("st?p",)).schedule
+    assert asked.timing is Timing.SESSION
+    assert "stop" in [step.word for step in asked.steps]
+
+
 def test_lag_passes_as_soon_as_a_follower_is_silent() -> None:
     seed = next(f"lag {n}" for n in range(50) if grow(rules_of("2.8.2"), f"lag {n}", 0).schedule.timing is Timing.LAG)
     passed = 0
@@ -177,6 +185,15 @@ def test_lag_passes_anew_where_a_second_hold_has_the_next_fetch() -> None:
     assert [step.word for step in taken.steps] == ["hold", "await_lag", "hold", "release", "await_lag"]
     assert taken.take(ReleaseHold("second")) is None
     assert taken.steps[-1] == ReleaseHold("second")
+
+
+def test_lag_passes_anew_where_a_late_fetch_brings_in_who_is_down() -> None:
+    """Hunt on 2.0.1, seed 20261201, schedule 32: the leader removed the dead follower again, as lag time passed."""
+    frame = replace(schedule(replicas=(ONE, TWO)), steps=(), timing=Timing.LAG)
+    taken = LegalSteps(rules_of("2.0.1"), frame, frame.replicas)
+    for step in (Hold("fetch", PointName.FETCH_REQUEST, TWO, ONE), Kill(TWO), ReleaseHold("fetch", late=True)):
+        assert taken.take(step) is None
+    assert [step.word for step in taken.steps] == ["hold", "await_lag", "kill", "release", "await_lag"]
 
 
 @pytest.mark.parametrize(

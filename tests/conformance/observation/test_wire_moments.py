@@ -135,6 +135,14 @@ def test_frames_of_the_last_instant_may_be_missing(tmp_path: Path) -> None:
     assert len(order(wire.write(tmp_path, next_seq=6))) == 6
 
 
+def test_what_came_after_a_frame_that_is_missing_at_the_end_is_left_out(tmp_path: Path) -> None:
+    """Hunt on 1.1.1, seed 20261201, schedule 43: a follower fetched by an answer that was not written any more."""
+    wire = WireFile()
+    for seq in (1, 2, 4):
+        wire.request(7, 2, 1, SAID, seq=seq)
+    assert order(wire.write(tmp_path, next_seq=5)) == [(1, "sent"), (1, "delivered"), (2, "sent"), (2, "delivered")]
+
+
 def test_a_frame_that_comes_too_late_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wire_moments, "WAITING_MAX", 10)
     wire = WireFile()

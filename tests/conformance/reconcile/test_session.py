@@ -50,6 +50,13 @@ try:
         spark.range(1).selectExpr("length(repeat(cast(id as string), 2000000000))").first()
 except ReconcileError as error:
     print(error)
+spark = session()
+process_of(SparkContext._gateway).kill()
+try:
+    with failing_as("counting"):
+        spark.range(1).count()
+except ReconcileError as error:
+    print(error)
 stop_session(spark)
 """
 
@@ -91,9 +98,10 @@ def test_a_lost_jvm_is_one_error_and_the_next_session_is_new(tmp_path: Path) -> 
 
 
 def test_a_jvm_that_ended_of_an_error_is_quoted(tmp_path: Path) -> None:
-    (error,) = _output(_RUNS_OUT_OF_MEMORY, tmp_path)
+    error, next_error = _output(_RUNS_OUT_OF_MEMORY, tmp_path)
     ended = "the Spark JVM ended by itself or was killed (exit code 52)"
     assert error == f"Failed while counting: {ended}: java.lang.OutOfMemoryError: Java heap space."
+    assert next_error == "Failed while counting: the Spark JVM ended by itself or was killed (exit code -9)."
 
 
 def test_the_jvm_dies_with_its_tester(tmp_path: Path) -> None:
