@@ -235,18 +235,26 @@ _AFTER_A_DECISION = (PointName.LEADER_AND_ISR_RESPONSE, PointName.UPDATE_METADAT
 
 
 def _require_any_number_of_decisions(world: World, ended: tuple[BrokerId, ...]) -> None:
-    """Refuse ends at once where a hold lets one decision of a ZooKeeper controller pass and keeps the next one.
+    """Refuse ends at once where it matters whether a ZooKeeper controller takes them for one change or for several.
 
-    It tells of all that went from ``/brokers/ids`` at once in one decision (``KafkaController.BrokerChange``).
+    It tells of all that went from ``/brokers/ids`` at once in one decision (``KafkaController.BrokerChange``): then a
+    hold lets none pass before the one that it keeps, and no member of the ISR is elected in between.
     """
-    for armed in world.gate.holds if world.rules.metadata is MetadataMode.ZOOKEEPER else ():
-        hold = armed.hold
-        if hold.point in _AFTER_A_DECISION and hold.broker not in ended and not armed.caught:
-            message = (
-                f"whether the controller tells broker {hold.broker} of brokers that end at once in one decision or in "
-                f"several is not predicted, and hold {hold.name!r} would keep the second: let it go before"
-            )
-            raise ImpossibleEventError(message)
+    if world.rules.metadata is not MetadataMode.ZOOKEEPER:
+        return
+    view = world.state.controller
+    matters = [
+        f"hold {armed.hold.name!r} would keep the second"
+        for armed in world.gate.holds
+        if armed.hold.point in _AFTER_A_DECISION and armed.hold.broker not in ended and not armed.caught
+    ]
+    matters += [f"broker {broker} is in the ISR and down" for broker in view.isr if broker not in view.registered]
+    if matters:
+        message = (
+            f"whether the controller notices brokers that end at once in one decision or in several is not predicted, "
+            f"and {matters[0]}: end them one after the other"
+        )
+        raise ImpossibleEventError(message)
 
 
 def start(world: World, broker: BrokerId) -> World:

@@ -205,6 +205,9 @@ def test_how_many_decisions_tell_of_ends_at_once_is_not_predicted(point: PointNa
     at_once = KillTogether((ONE, THREE))
     with pytest.raises(ScheduleError, match="in one decision or in several is not predicted"):
         predict(schedule(armed, at_once, ReleaseHold("news"), replicas=(ONE, TWO, THREE)), rules)
+    late = (hold("fetch"), Kill(TWO), ReleaseHold("fetch", late=True))
+    with pytest.raises(ScheduleError, match="broker 2 is in the ISR and down"):
+        predict(schedule(*late, at_once, replicas=(ONE, TWO, THREE)), rules)
     first = Hold("news", PointName.LEADER_AND_ISR, broker=TWO)
     predict(schedule(first, at_once, ReleaseHold("news"), replicas=(ONE, TWO, THREE)), rules)
 
