@@ -125,7 +125,7 @@ def add_run_options(add: Callable[..., object], named: Callable[[str], str] = st
         named("--seed"),
         type=int,
         metavar="N",
-        help="seed of record ids (default: a new one; a matrix goes on with its own)",
+        help="seed of what is drawn: record ids, schedules of a hunt (default: a new one, or the one gone on with)",
     )
     add(
         named("--no-fetch-sessions"),

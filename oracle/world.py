@@ -160,6 +160,7 @@ class World:
         if isinstance(event, DecisionReceived):
             gate = gate.with_decision_heard(event.broker)
             gate = self._without_closed_connection(gate, self.state.replica(event.broker), result.state)
+        self._require_removal_heard(result.state)
         if result.state.controller != self.state.controller:
             gate = self._with_slow_news(gate, event)
             gate = gate.with_updates_due(self._decisions_before_update(event, result.state))
@@ -172,6 +173,20 @@ class World:
             if fetches(self.state, replica) and replica.broker not in obstacles.paused:
                 obstacles = obstacles.with_tried(replica.broker, replica.leader)
         return replace(self, obstacles=obstacles)
+
+    def _require_removal_heard(self, after: PartitionState) -> None:
+        """Refuse to take a replica away that fetches on, since a hold keeps the decision from its broker.
+
+        Up to 2.6 nobody keeps it from the ISR but its leader, which knows it no more (Partition.makeLeader).
+
+        Raises:
+            ImpossibleEventError: names the broker.
+        """
+        for broker in () if self.rules.asks_controller_to_join else self.state.assignment:
+            follows = self.state.replica(broker).role is ReplicaRole.FOLLOWER and after.assignment
+            if follows and broker not in after.assignment and self.gate.blocks_decisions(broker):
+                message = f"a hold keeps from broker {broker} that it is no replica any more, and it fetches on"
+                raise ImpossibleEventError(f"{message}: let that frame go before")
 
     def _with_slow_news(self, gate: ModelledGate, event: Event) -> ModelledGate:
         """Note that brokers are told later of an ISR that a leader wrote to ZooKeeper, and what is told before that."""

@@ -18,7 +18,7 @@ from conformance.coverage.counting import NotCountedError, decisions_of_run, edg
 from conformance.coverage.covered import covered_file, graph_name, read_covered, read_other, write_covered
 from conformance.coverage.summary import decisions_summarised, summarised
 from conformance.hunting.growing import BLOCK
-from conformance.hunting.journal import Journal
+from conformance.hunting.journal import UNRUN, Journal
 from conformance.hunting.lane import HuntLane, NumberedSchedule
 from conformance.judgement.verdicts import exit_code
 from conformance.lanes import Lanes
@@ -192,7 +192,8 @@ def _write_edge(console: Console, asked: CoverageRequest, edge: str) -> int:
         known = asked.graph.why_not.get(edge)
         why = "there is no such edge in this graph" if known is None else f"no schedule holds it: {known.value}"
         raise UsageError(f"edge {edge}: {why}; --json lists the edges that are missing")
-    console.answer(str(Journal(asked.directory).write_finding(asked.line.text, written.schedule, "edge " + edge)))
+    journal, words = Journal(asked.directory), "edge " + edge
+    console.answer(str(journal.write_schedule(asked.line, written.schedule, words, UNRUN, asked.options)))
     return 0
 
 
@@ -201,7 +202,7 @@ def _write_rest(console: Console, asked: CoverageRequest, covered: Covered, dire
     journal = Journal(directory)
     for one in asked.cover(covered):
         edges = f"holds {len(one.edges)} edges"
-        console.answer(str(journal.write_finding(asked.line.text, one.schedule, edges, asked.options.rules_of)))
+        console.answer(str(journal.write_schedule(asked.line, one.schedule, edges, UNRUN, asked.options)))
     return 0
 
 

@@ -15,7 +15,7 @@ from conformance.coverage.covered import read_other
 from conformance.hunting.aiming import AimedInBackground
 from conformance.hunting.blocks import DrawnDecisions, HuntRequest, LineHunt
 from conformance.hunting.growing import GrowthCount
-from conformance.hunting.journal import RUNS, HuntedSchedule, Journal, counted
+from conformance.hunting.journal import RUNS, UNRUN, HuntedSchedule, Journal, counted
 from conformance.hunting.tally import tell_tally
 from conformance.judgement.verdicts import exit_code
 from conformance.lanes import Lanes
@@ -40,7 +40,7 @@ that brokers without a rule of the release would not pass, and of hundreds that 
 hold brokers to a rule which few before them do. The others prefer steps that rules decide in ways that were never met.
 A difference is tried again three times on a fresh cluster (one that comes back now and then is inconclusive), explained
 by a swapped rule if one fits, shrunk, and written as a schedule of its own with the command that runs it. One seed
-gives the same schedules on any machine; a hunt goes on where it stopped."""
+gives one version of the tester the same schedules on any machine; a hunt goes on where it stopped."""
 EPILOG = """examples:
   kafka-conformance hunt --time 20m                       the newest release
   kafka-conformance hunt --kafka 2.8.2,4.4.0 --schedules 50 --seed 7
@@ -173,7 +173,8 @@ def _hunt_on(console: Console, hunting: LineHunt, done: list[HuntedSchedule]) ->
     line, asked = hunting.line, hunting.asked
     if asked.is_dry:
         for one in (one for block in hunting.blocks() for one in block):
-            console.answer(str(hunting.journal.write_finding(line.text, one.schedule, "grown, and not run")))
+            path = hunting.journal.write_schedule(line, one.schedule, "grown, and not run", UNRUN, asked.options)
+            console.answer(str(path))
         return
     words = f"Kafka {line.text}, schedules of seed {hunting.seed}."
     lane = hunting.lane

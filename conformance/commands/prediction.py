@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from conformance.catalogue.questions import in_words
-from conformance.commands.choosing import Choice, add_choice, choice_given, locate_error, rules_of, scenarios_of
+from conformance.commands.choosing import Choice, add_choice, choice_given, line_of, locate_error, scenarios_of
 from conformance.commands.parser import add_json, table_lines
 from conformance.commands.predicted_promise import predicted_promise, promise_line, story_lines
 from conformance.judgement.comparison import answer_words
+from conformance.run_options import RunOptions
 from conformance.stages.predicting import EntryPrediction, predict_entry
 from oracle.predicting.explaining import explain
 from oracle.predicting.races import open_values
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from conformance.commands.parser import Parser
     from conformance.console import Console
     from oracle.prediction import Moment, Prediction
+    from oracle.rules.rule_set import RuleSet
 
 
 DESCRIPTION = """Says what must happen on a release, by the model alone: the numbers of each replica at every
@@ -32,6 +34,7 @@ EPILOG = """examples:
   kafka-conformance predict TR-01 --kafka 0.10.2.2             numbers, fates, and what becomes of the promise
   kafka-conformance predict TR-01 --kafka 0.10.2.2 --explain   which step and which rule decided each
   kafka-conformance predict --schedule my.yaml --kafka 3.9     your own schedule (see schedule-help)
+  kafka-conformance predict TR-01 --rules-of '4.4.0~truncate-on-fetch'      what if a release lacked a rule?
 """
 
 
@@ -39,14 +42,19 @@ def add_predict(parser: Parser) -> None:
     """Say what the command does, and add its options."""
     parser.describe(DESCRIPTION, EPILOG)
     add_choice(parser)
+    parser.add_argument("--rules-of", metavar="V", help="by other rules, as run takes them: 4.4.0~RULE lacks a rule")
     parser.add_argument("--explain", action="store_true", help="say of every record and number which step and rule")
     add_json(parser)
-    parser.set_defaults(command=lambda console, a: predict_scenarios(console, choice_given(a), with_story=a.explain))
+    parser.set_defaults(
+        command=lambda console, a: predict_scenarios(console, choice_given(a), a.rules_of, with_story=a.explain)
+    )
 
 
-def predict_scenarios(console: Console, choice: Choice, *, with_story: bool = False) -> int:
+def predict_scenarios(
+    console: Console, choice: Choice, rules_of: str | None = None, *, with_story: bool = False
+) -> int:
     """Print the prediction of the chosen scenarios and examinations, and why it is so if asked for."""
-    told = list(_predictions(choice))
+    told = list(_predictions(choice, line_of(choice, RunOptions(rules_of=rules_of)).rules))
     if console.as_json:
         values = [_as_json(one, with_story=with_story) for one in told]
         console.answer_json(values[0] if len(values) == 1 else values)
@@ -58,8 +66,7 @@ def predict_scenarios(console: Console, choice: Choice, *, with_story: bool = Fa
     return 0
 
 
-def _predictions(choice: Choice) -> Iterable[EntryPrediction]:
-    rules = rules_of(choice)
+def _predictions(choice: Choice, rules: RuleSet) -> Iterable[EntryPrediction]:
     for entry in scenarios_of(choice):
         try:
             yield predict_entry(entry, rules)

@@ -7,6 +7,7 @@ verdict, is written as a YAML file of its own, with the command that runs it, in
 from __future__ import annotations
 
 import os
+import shlex
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -21,13 +22,16 @@ from fault_injection.releases import UsageError
 from oracle.schedule_format import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from conformance.line import Line
+    from conformance.run_options import RunOptions
     from oracle.schedule import Schedule
 
 JOURNAL = "hunt.ndjson"
-FINDINGS = "findings"
+FINDINGS, UNRUN = "findings", "schedules"
+"""Folders of schedules: what has a run that somebody has to look at, and what was written and not run."""
 RUNS = "runs"
 
 
@@ -55,6 +59,8 @@ class HuntedSchedule:
             nothing could be taken away, or nobody tried.
         shrunk_run: the run directory of that schedule, in that of the runs.
         brings: the decisions of rules in it that no schedule drawn before met, by which later ones are guided.
+        mended: the mistake of the tester's that made this row, once it is mended; the row stays as it was run.
+        again: what the schedule's run is by the mended tester; None if such a schedule is refused, or not grown, now.
     """
 
     line: str
@@ -74,10 +80,19 @@ class HuntedSchedule:
     shrunk_steps: int | None = None
     shrunk_run: str | None = None
     brings: tuple[str, ...] = ()
+    mended: str | None = None
+    again: Conformance | None = None
+
+    @property
+    def is_withdrawn(self) -> bool:
+        """Return whether the schedule is none any more: the mended tester refuses it."""
+        return self.mended is not None and self.again is None
 
     @property
     def counted(self) -> Conformance:
         """What it counts as: a difference that does not come back each time tells nothing for certain."""
+        if self.again is not None:
+            return self.again
         is_unsteady = self.conformance is Conformance.DEVIATES and self.came_back < self.tries
         return Conformance.INCONCLUSIVE if is_unsteady else self.conformance
 
@@ -152,17 +167,46 @@ class Journal:
             stream.seek(-1, os.SEEK_END)
             return stream.read() == b"\n"
 
-    def write_finding(self, line: str, schedule: Schedule, reason: str, rules_of: str | None = None) -> Path:
-        """Write a schedule as a file that ``run --schedule`` takes, and return it."""
-        version, _, metadata = line.partition("/")
-        path = self._directory / FINDINGS / f"{version}-{metadata}-{schedule.id.rpartition('/')[2]}.yaml"
+    def write_schedule(self, line: Line, schedule: Schedule, reason: str, folder: str, options: RunOptions) -> Path:
+        """Write a schedule as a file that ``run --schedule`` takes, with the command that does so, and return it.
+
+        Args:
+            line: the release, and the rules that it is held against.
+            schedule: what is written.
+            reason: why it is.
+            folder: FINDINGS or UNRUN.
+            options: how it was run, or is to be: what changes a run is in the command.
+        """
+        name = f"{line.text.replace('/', '-')}-{schedule.id.rpartition('/')[2]}.yaml"
+        path = self._directory / folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        command = f"kafka-conformance run --schedule {path.name} --kafka {version} --metadata {metadata}"
-        command += f" --rules-of '{rules_of}'" if rules_of else ""
-        heading = f"# {' '.join(reason.split())}\n#\n#   {command}\n"
+        command = " ".join(("kafka-conformance run --schedule", shlex.quote(str(path)), *_run_like(line, options)))
+        heading = f"# {' '.join(reason.split())}\n#\n#   {command}\n#\n# {_ALONE}\n"
         written = yaml.safe_dump(encode(schedule), sort_keys=False, allow_unicode=True, width=120)
         path.write_text(heading + written, encoding="utf-8")
         return path
+
+
+_ALONE = "This file is all that another machine needs, beside the same version of the tester."
+
+
+def _run_like(line: Line, options: RunOptions) -> Iterator[str]:
+    """Yield the options by which ``run`` runs a schedule as it was, or is to be."""
+    own = line.own
+    if own is None:
+        yield f"--kafka {line.release.version}"
+    elif own.home is not None:
+        yield f"--kafka-home {shlex.quote(str(own.home))}"
+    else:
+        yield f"--image {shlex.quote(str(own.image))}"
+    yield f"--metadata {line.metadata.value}"
+    rules_of = line.rules_of if own is None else own.rules_of
+    if rules_of is not None:
+        yield f"--rules-of {shlex.quote(rules_of)}"
+    if line.label is not None:
+        yield f"--label {shlex.quote(line.label)}"
+    if not options.fetch_sessions:
+        yield "--no-fetch-sessions"
 
 
 def counted(hunted: Iterable[HuntedSchedule]) -> dict[str, int]:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 from conformance.catalogue.scenario import Scenario
 from conformance.cluster_pool import brokers_for
 from conformance.hunting.findings import FindingInquiry
-from conformance.hunting.journal import RUNS, HuntedSchedule, Journal
+from conformance.hunting.journal import FINDINGS, RUNS, HuntedSchedule, Journal
 from conformance.lanes import SessionOrder
 from conformance.record.run import read_run
 from conformance.record.verdict import Conformance
+from conformance.run_options import RunOptions
 from conformance.second_look import SecondLook
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from conformance.hunting.deciding import RuleDecision
     from conformance.line import Line
     from conformance.pipeline import Finished
-    from conformance.run_options import RunOptions
     from conformance.session import Session
     from oracle.schedule import Schedule
 
@@ -135,7 +135,8 @@ class HuntLane:
             smaller = inquiry.shrunk(explained)
         shown = schedule if smaller is None else smaller.schedule
         reason = hunted.reason if smaller is None else smaller.finished.verdict.reason
-        path = Journal(self.directory).write_finding(self.line.text, shown, reason, self.line.rules_of)
+        options = RunOptions(fetch_sessions=session.cluster_pool.fetch_sessions)
+        path = Journal(self.directory).write_schedule(self.line, shown, reason, FINDINGS, options)
         return replace(
             hunted,
             finding=str(path.relative_to(self.directory)),

@@ -39,7 +39,9 @@ class HuntTally:
     """What a journal's schedules add up to.
 
     Attributes:
-        schedules: how many have their verdict.
+        schedules: how many have their verdict, and are not refused since.
+        mended: how many of them count as what the mended tester makes of their runs.
+        withdrawn: how many more are refused since, by a tester that was mistaken in them.
         verdicts: how many of each line had which verdict, as it counts.
         seeds: every seed that was hunted with.
         steps: the median of a schedule's steps, as are ``holds`` and ``process_faults`` of those among them.
@@ -48,6 +50,8 @@ class HuntTally:
     """
 
     schedules: int
+    mended: int
+    withdrawn: int
     verdicts: dict[str, dict[str, int]]
     seeds: tuple[int, ...]
     steps: float
@@ -64,6 +68,9 @@ class HuntTally:
     def lines(self) -> Iterator[str]:
         """Yield it in words."""
         yield f"{self.schedules} schedules of seeds {', '.join(map(str, self.seeds)) or 'none'}"
+        if self.mended or self.withdrawn:
+            mended = "mistakes of the tester's that are mended"
+            yield f"{mended}: {self.mended} count as they are judged since, {self.withdrawn} more are drawn no longer"
         for line, verdicts in self.verdicts.items():
             yield f"{line}: {', '.join(f'{count} {word}' for word, count in verdicts.items())}"
         if self.schedules:
@@ -76,12 +83,16 @@ class HuntTally:
 def tally(hunted: Sequence[HuntedSchedule]) -> HuntTally:
     """Count schedules that have their verdict."""
     lines: dict[str, Counter[str]] = {}
+    withdrawn = sum(one.is_withdrawn for one in hunted)
+    hunted = [one for one in hunted if not one.is_withdrawn]
     for one in hunted:
         name = one.line if one.rules_of is None else f"{one.line} by the rules of {one.rules_of}"
         lines.setdefault(name, Counter())[one.counted.value] += 1
     faults = [step.word for step in PROCESS_FAULTS]
     return HuntTally(
         len(hunted),
+        sum(one.mended is not None for one in hunted),
+        withdrawn,
         {name: dict(verdicts) for name, verdicts in lines.items()},
         tuple(dict.fromkeys(one.seed for one in hunted)),
         _median([len(one.steps) for one in hunted]),
@@ -118,7 +129,7 @@ def tell_tally(console: Console, directory: Path, *, with_rules: bool = False) -
         console.answer_json({**asdict(told), "rules": [asdict(shown) for shown in rules]})
     else:
         console.answer("\n".join((*told.lines(), *(line for shown in rules for line in shown.lines()))))
-    return exit_code((one.counted, None) for one in hunted)
+    return exit_code((one.counted, None) for one in hunted if not one.is_withdrawn)
 
 
 # Which rules would have been noticed otherwise? Of every run that conforms, each rule swapped in turn.
@@ -130,20 +141,23 @@ class RulesShown:
 
     Attributes:
         line: the release in its metadata mode.
-        runs: how many runs were looked at.
+        runs: how many runs were looked at: those that are still there.
+        conforming: how many conformed.
         shown: in how many of them a rule, swapped, would have been noticed, by its name.
         others: the rules that none of them would notice.
     """
 
     line: str
     runs: int
+    conforming: int
     shown: dict[str, int]
     others: tuple[str, ...]
 
     def lines(self) -> Iterator[str]:
         """Yield it in words."""
         total = len(self.shown) + len(self.others)
-        yield f"{self.line}: {self.runs} conforming runs hold brokers to {len(self.shown)} of {total} rules"
+        there = f"{self.runs} of {self.conforming} conforming runs are there, and"
+        yield f"{self.line}: {there} hold brokers to {len(self.shown)} of {total} rules"
         yield f"  {', '.join(f'{rule} {count}' for rule, count in self.shown.items()) or 'none'}"
         yield f"  not: {', '.join(self.others) or 'none'}"
 
@@ -162,12 +176,14 @@ def rules_shown(console: Console, runs: Path, hunted: Sequence[HuntedSchedule]) 
         directories = [RunDirectory(runs / one.run) for one in conforming if one.line == line]
         there = [run for run in directories if run.path.is_dir()]
         console.progress(f"{line}: each rule swapped in {len(there)} schedules")
-        found[line] = _shown_by(line, there)
+        found[line] = _shown_by(line, there, len(directories))
     return found
 
 
-def _shown_by(line: str, runs: Sequence[RunDirectory]) -> RulesShown:
+def _shown_by(line: str, runs: Sequence[RunDirectory], conforming: int) -> RulesShown:
     rules = line_named(line).rules
     others = one_rule_apart(rules)
     counted = Counter(rule for run in runs for rule in rules_held(read_schedule(run), rules, others))
-    return RulesShown(line, len(runs), dict(counted.most_common()), tuple(sorted(set(others) - set(counted))))
+    return RulesShown(
+        line, len(runs), conforming, dict(counted.most_common()), tuple(sorted(set(others) - set(counted)))
+    )

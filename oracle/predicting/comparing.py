@@ -20,7 +20,7 @@ from oracle.rules import base_protocol, diverging_log, isr
 from oracle.vocabulary import Acks, ProduceOutcome, ReplicaRole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from oracle.events import Event
     from oracle.rules.rule import Rule
@@ -114,7 +114,7 @@ class StateChange:
             gone, come = set(old.isr) - set(new.isr), set(new.isr) - set(old.isr)
             words = [f"{brokers(gone)} left"] * bool(gone) + [f"{brokers(come)} joined"] * bool(come)
             text = f"the ISR is {{{', '.join(map(str, sorted(new.isr)))}}}: {', '.join(words)}"
-            yield self._change(ChangeKind.ISR, text, isr_rule(old, new, rules))
+            yield self._change(ChangeKind.ISR, text, isr_rule(old, new, self.after.state.assignment, rules))
 
     def _missing_on(self, leader: ReplicaState) -> tuple[Label, ...]:
         """Return the records that were appended before and that this leader does not have, oldest first."""
@@ -218,9 +218,11 @@ def _counterpart(hold: Hold) -> BrokerId | None:
     return hold.follower if hold.broker is None else hold.broker
 
 
-def isr_rule(old: ControllerView, new: ControllerView, rules: RuleSet) -> Rule:
-    """Return the rule behind a change of the ISR: an election, a join, a lag that the leader saw, or a broker's end."""
+def isr_rule(old: ControllerView, new: ControllerView, assigned: Collection[BrokerId], rules: RuleSet) -> Rule:
+    """Return the rule behind a change of the ISR: a reassignment, election, join, lag, or a broker's end."""
     gone = set(old.isr) - set(new.isr)
+    if not gone <= set(assigned):
+        return rules.reassignment.rule
     if new.leaderships != old.leaderships or (gone and not gone <= new.registered):
         return rules.election.rule
     if gone:

@@ -198,6 +198,19 @@ def test_up_to_2_6_news_of_an_isr_comes_again_after_a_decision_has_told_it(versi
         predict(told, rules)
 
 
+@pytest.mark.parametrize(("version", "is_refused"), [("2.6.3", True), ("2.7.2", False)])
+def test_a_replica_is_not_taken_from_a_broker_that_does_not_hear_of_it(version: str, *, is_refused: bool) -> None:
+    """Hunt on 2.0.1, seed 20261202, schedule 30: the model had it join the ISR again."""
+    rules = rules_for(version, MetadataMode.ZOOKEEPER)
+    deaf = Hold("deaf", PointName.LEADER_AND_ISR_RESPONSE, broker=TWO)
+    moved = schedule(deaf, Reassign((THREE, ONE)), ReleaseHold("deaf"), replicas=(ONE, TWO))
+    if not is_refused:
+        assert predict(moved, rules).moments[-1].isr == (ONE, THREE)
+        return
+    with pytest.raises(ScheduleError, match="keeps from broker 2 that it is no replica any more, and it fetches on"):
+        predict(moved, rules)
+
+
 @pytest.mark.parametrize("point", [UPDATE_METADATA, PointName.LEADER_AND_ISR_RESPONSE])
 def test_how_many_decisions_tell_of_ends_at_once_is_not_predicted(point: PointName) -> None:
     """Hunt on 2.0.1, seed 20261201, schedule 84: one decision told of both ends, and was heard."""

@@ -217,11 +217,6 @@ UNREACHED: tuple[Unreached, ...] = (
         "inter-broker protocol: a cluster here is of one release",
     ),
     Unreached(
-        "KAFKA-19996",
-        "3.7 and newer: below min.insync.replicas a lagging follower enters and leaves the ISR in turn",
-        "open upstream: there is no repaired release to compare with",
-    ),
-    Unreached(
         "KAFKA-15608, KAFKA-20961",
         "a replica moved to another log directory loses the epochs without records, and fetches out of range for ever",
         "brokers here have one log directory each; open upstream",

@@ -52,7 +52,7 @@ def test_runs_are_counted_once_and_files_are_merged(tmp_path: Path, capsys: pyte
     assert json.loads(merged)["decisions"] == answer["decisions"]
     assert answer["decisions"]["pairs"] > 0
     told(capsys, "--kafka", "4.4.0", *here, "--write", str(tmp_path / "rest"))
-    rest = [read_schedule(path).schedule for path in (tmp_path / "rest" / "findings").glob("*.yaml")]
+    rest = [read_schedule(path).schedule for path in (tmp_path / "rest" / "schedules").glob("*.yaml")]
     left = {edge["id"] for edge in answer["missing"] if edge["why_not"] is None}
     assert {edge for schedule in rest for edge in claims(schedule)} >= left
 

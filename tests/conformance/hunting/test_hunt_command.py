@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def test_schedules_are_only_written_if_that_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["hunt", "--kafka", "2.8.2", "--grow-only", "--schedules", "2", "--seed", "5", "--runs-dir", str(tmp_path)]
     assert main(asked) == 0
-    written = [tmp_path / "findings" / f"2.8.2-zookeeper-5-{number}.yaml" for number in (0, 1)]
+    written = [tmp_path / "schedules" / f"2.8.2-zookeeper-5-{number}.yaml" for number in (0, 1)]
     assert capsys.readouterr().out.split() == list(map(str, written))
     assert [read_schedule(path).schedule.id for path in written] == ["hunt/5-0", "hunt/5-1"]
 

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.hunting.growing import grow
-from conformance.hunting.journal import HuntedSchedule, Journal, JournalError, counted
+from conformance.hunting.journal import FINDINGS, UNRUN, HuntedSchedule, Journal, JournalError, counted
+from conformance.line import held_against, line_named
 from conformance.record.verdict import Conformance
+from conformance.run_options import RunOptions
 from conformance.schedules.schedule_file import read_schedule
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
@@ -71,9 +73,13 @@ def test_a_damaged_line_is_named(tmp_path: Path) -> None:
 
 def test_a_finding_is_a_schedule_that_runs(tmp_path: Path) -> None:
     schedule = grow(rules_for("3.9.2", MetadataMode.ZOOKEEPER), "7", 3).schedule
-    path = Journal(tmp_path).write_finding("3.9.2/zookeeper", schedule, "numbers\ndiffer")
-    assert path.name == "3.9.2-zookeeper-7-3.yaml"
-    assert path.read_text().startswith(
-        "# numbers differ\n#\n#   kafka-conformance run --schedule 3.9.2-zookeeper-7-3.yaml"
-    )
+    line = line_named("3.9.2/zookeeper")
+    path = Journal(tmp_path).write_schedule(line, schedule, "numbers\ndiffer", FINDINGS, RunOptions())
+    assert path == tmp_path / "findings" / "3.9.2-zookeeper-7-3.yaml"
+    run = f"kafka-conformance run --schedule {path} --kafka 3.9.2 --metadata zookeeper\n"
+    assert path.read_text().startswith(f"# numbers differ\n#\n#   {run}")
+    swapped = held_against(line, "3.9.2~maximal-isr")
+    other = Journal(tmp_path).write_schedule(swapped, schedule, "", UNRUN, RunOptions(fetch_sessions=False))
+    assert other.parent.name == "schedules"
+    assert " --metadata zookeeper --rules-of '3.9.2~maximal-isr' --no-fetch-sessions\n" in other.read_text()
     assert read_schedule(path).schedule == schedule

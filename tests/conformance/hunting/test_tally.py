@@ -40,6 +40,20 @@ def test_verdicts_are_counted_by_line_as_they_count() -> None:
     assert (told.schedules, told.seeds, told.seconds) == (3, (7,), 54.0)
 
 
+def test_a_row_that_the_tester_was_mistaken_in_counts_as_it_is_judged_since(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It stays as it was run; where such a schedule is refused since, it is counted apart."""
+    mistaken = one(4, "kill", tries=3, came_back=3)
+    again = replace(mistaken, mended="the wire check", again=Conformance.CONFORMS)
+    told = tally((HUNTED[0], again, replace(mistaken, number=5, mended="the gate")))
+    assert told.verdicts == {"4.4.0/kraft": {"CONFORMS": 2}}
+    assert (told.schedules, told.mended, told.withdrawn, told.kinds["kill"]) == (2, 1, 1, 2)
+    Journal(tmp_path).note(again)
+    assert main(["hunt", "--tally", "--runs-dir", str(tmp_path)]) == 0
+    assert "1 count as they are judged since, 0 more are drawn no longer" in capsys.readouterr().out
+
+
 def test_medians_are_of_schedules() -> None:
     told = tally(HUNTED)
     assert (told.steps, told.holds, told.process_faults) == (4, 1, 1)
@@ -81,7 +95,10 @@ def test_rules_that_conforming_runs_would_notice_are_counted(
     assert (told["line"], told["runs"], told["shown"][NEEDS_MIN_ISR]) == ("4.4.0/kraft", 1, 1)
     assert set(told["shown"]) | set(told["others"]) == set(OTHERS)
     assert main(["hunt", "--tally", "--rules", "--runs-dir", str(tmp_path)]) == 3
-    assert f"1 conforming runs hold brokers to {len(told['shown'])} of {len(OTHERS)} rules" in capsys.readouterr().out
+    assert (
+        f"1 of 2 conforming runs are there, and hold brokers to {len(told['shown'])} of {len(OTHERS)} rules"
+        in capsys.readouterr().out
+    )
 
 
 def test_rules_are_counted_of_what_was_hunted_alone(capsys: pytest.CaptureFixture[str]) -> None:
