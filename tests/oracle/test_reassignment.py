@@ -43,8 +43,10 @@ def test_the_new_replica_has_what_was_written_before() -> None:
 @pytest.mark.parametrize(("version", "metadata"), RELEASES)
 def test_the_deletion_is_told_once_with_its_rule(version: str, metadata: MetadataMode) -> None:
     rules = rules_for(version, metadata)
-    deleted = [change for change in predict(MOVED, rules).chronicle if change.rule is rules.reassignment.rule]
-    (change,) = deleted
+    told = [change for change in predict(MOVED, rules).chronicle if change.rule is rules.reassignment.rule]
+    left, change = sorted(told, key=lambda one: one.kind is ChangeKind.PROCESS)
+    assert left.kind is ChangeKind.ISR
+    assert "broker 2 left" in left.text
     assert (change.kind, change.broker) == (ChangeKind.PROCESS, TWO)
     assert change.text == "broker 2 deletes its replica: it is not assigned any more"
 
