@@ -195,7 +195,8 @@ def open_lines(prediction: Prediction) -> Iterable[str]:
 def _moment(moment: Moment) -> Iterable[str]:
     yield f"checkpoint: {moment.name}"
     leader = "none" if moment.leader is None else f"broker {moment.leader} (leadership {moment.leadership})"
-    yield f"  leader {leader}, ISR {{{', '.join(map(str, moment.isr))}}}"
+    eligible = f", eligible {{{', '.join(map(str, moment.elr))}}}" if moment.elr else ""
+    yield f"  leader {leader}, ISR {{{', '.join(map(str, moment.isr))}}}{eligible}"
     for broker, numbers in moment.replicas.items():
         remote = moment.remote_log_end_offsets.get(broker)
         known = "" if remote is None else f", known to the leader as {remote}"

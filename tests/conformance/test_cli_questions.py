@@ -148,3 +148,13 @@ def test_the_commands_of_an_explanation_run_what_was_explained(
     capsys: pytest.CaptureFixture[str], options: tuple[str, ...], expected: str
 ) -> None:
     assert f"kafka-conformance {expected}" in said(capsys, "explain", "TR-01", *options)
+
+
+def test_a_prediction_by_other_rules_shows_what_a_rule_changes(capsys: pytest.CaptureFixture[str]) -> None:
+    """`hunt` explains a find by such a rule."""
+    asked = ("predict", "--schedule", "docs/findings/removed-eligible-leader.yaml", "--kafka", "4.4.0")
+    assert "  leader broker 1 (leadership 0), ISR {1}, eligible {2}\n" in said(capsys, *asked)
+    swapped = said(capsys, *asked, "--rules-of", "4.4.0~removed-replica-stays-eligible")
+    assert "  leader broker 1 (leadership 0), ISR {1}\n" in swapped
+    assert main([*asked, "--rules-of", "4.4.0~no-such-rule"]) == 2
+    assert "no-such-rule" in capsys.readouterr().err
