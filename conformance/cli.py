@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import errno
-import logging
 import os
 import signal
 import sys
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING
 try:
     from conformance.commands.groups import GROUPS
     from conformance.commands.parser import USAGE, Parser, own_version, table_lines
-    from conformance.console import Console
+    from conformance.console import Console, silence_libraries
     from conformance.signals import INTERRUPTED, interrupt, terminate
 except KeyboardInterrupt:  # no run has begun
     sys.stderr.write("kafka-conformance: interrupted\n")
@@ -45,7 +44,7 @@ exit codes: 0 conforms, 1 deviates, 2 usage, 3 inconclusive, 4 harness error, 13
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     parsed, console = argparse.Namespace(), Console()
-    logging.getLogger().addHandler(logging.NullHandler())  # what libraries log, our errors and evidence say in words
+    silence_libraries()
     try:
         parsed = build_parser().parse_args(_without_null_characters(arguments))
         console = Console(as_json=getattr(parsed, "json", False), quiet=getattr(parsed, "quiet", False))

@@ -7,6 +7,7 @@ ask for it.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shutil
 import sys
@@ -23,6 +24,14 @@ if TYPE_CHECKING:
     from conformance.terminal import EntryBar
 
 PLAIN_TERMINALS = ("", "dumb", "unknown")
+
+
+def silence_libraries() -> None:
+    """Show nothing of what libraries log: our errors and evidence say it in words. Each process of the tester needs it.
+
+    py4j logs at the root, with a traceback, what a JVM that ends leaves unanswered.
+    """
+    logging.getLogger().addHandler(logging.NullHandler())
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
 
+from conformance.console import silence_libraries
 from conformance.session import session_on
 from conformance.signals import terminate
 from fault_injection.releases import UsageError
@@ -172,6 +173,7 @@ class Lanes(Generic[Work, Found]):
 
 def _lane(connection: Connection, order: SessionOrder, work: Callable[[Session, Work], Iterable[Found]]) -> None:
     """Open the session of a lane, and do what is asked of it until the other end is closed."""
+    silence_libraries()
     signal.signal(signal.SIGINT, lambda *_: None)  # no SIG_IGN: the brokers would inherit it
     signal.signal(signal.SIGTERM, terminate)
 

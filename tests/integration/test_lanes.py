@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import signal
@@ -39,6 +40,7 @@ def told(session: Session, piece: str) -> Iterator[tuple[str, int]]:
 
 
 def failing(_: Session, piece: str) -> Iterator[tuple[str, int]]:
+    logging.getLogger().error("as py4j logs the end of a JVM")
     raise ZeroDivisionError(piece)
     yield piece, 0
 
@@ -69,9 +71,12 @@ def test_every_piece_is_done_once_and_every_lane_has_ended_after_it(count: int) 
     ("work", "words"),
     [(failing, r"lane \d: ZeroDivisionError\('a'\)"), (killed, r"lane \d ended with exit code -9")],
 )
-def test_a_lane_that_fails_is_told(work: Callable[[Session, str], Iterator[tuple[str, int]]], words: str) -> None:
+def test_a_lane_that_fails_is_told(
+    work: Callable[[Session, str], Iterator[tuple[str, int]]], words: str, capfd: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(LaneError, match=words), Lanes(2, ORDER, work, ignore) as lanes:
         list(lanes.results(iter(["a"])))
+    assert "py4j" not in capfd.readouterr().err, "what libraries log is not for people"
 
 
 def test_what_cannot_be_had_is_a_usage_error() -> None:
