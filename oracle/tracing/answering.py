@@ -186,12 +186,19 @@ def allowed_errors(leader: TracedReplica, exchange: Exchange, rules: RuleSet) ->
     if exchange.may_not_lead and (epoch is None or epoch in known):
         allowed.add(ErrorCode.NOT_LEADER_OR_FOLLOWER)
     if exchange.is_of_earlier_start and not rules.counts_fetch_of_earlier_start:
-        allowed = allowed - {ErrorCode.NONE} | {ErrorCode.NOT_LEADER_OR_FOLLOWER}
+        allowed.add(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        if not exchange.is_follower_down and not _diverges(exchange):
+            allowed.discard(ErrorCode.NONE)
     if epoch is not None and any(mine > epoch for mine in known):
         allowed.add(ErrorCode.FENCED_LEADER_EPOCH)
     if epoch is not None and any(mine < epoch for mine in exchange.epochs):
         allowed.add(ErrorCode.UNKNOWN_LEADER_EPOCH)
     return frozenset(allowed | _of_fetch(leader, exchange, rules) | _of_stranger(exchange))
+
+
+def _diverges(exchange: Exchange) -> bool:
+    """Return whether the answer is that logs diverge: then nobody looks at the start (Partition.fetchRecords)."""
+    return isinstance(exchange.answer, FetchAnswered) and exchange.answer.diverging_epoch is not None
 
 
 def _of_fetch(leader: TracedReplica, exchange: Exchange, rules: RuleSet) -> set[ErrorCode]:

@@ -38,6 +38,8 @@ class Exchange:
         end: where its log ends at least, if it leads.
         may_be_of_stranger: whether the leader may not have known then that its follower is assigned.
         is_of_earlier_start: whether its follower has been started again since it was sent.
+        is_follower_down: whether its follower has ended since that: then its leader knows of no later start (until it
+            hears of the end it may).
     """
 
     request: FetchSent | LookupSent
@@ -56,6 +58,7 @@ class Exchange:
     end: Offset = UNBOUNDED
     may_be_of_stranger: bool = False
     is_of_earlier_start: bool = False
+    is_follower_down: bool = False
 
     @property
     def is_answered(self) -> bool:

@@ -120,6 +120,8 @@ class PartitionReplay:
     def end_broker(self, broker: BrokerId, *, clean: bool) -> None:
         """End a broker's process."""
         self._dead.add(broker)
+        for exchange in self._exchanges.values():
+            exchange.is_follower_down |= exchange.request.follower == broker
         if broker in self._replicas:
             self._replicas[broker].end(clean=clean)
 
@@ -128,6 +130,7 @@ class PartitionReplay:
         self._dead.discard(broker)
         for exchange in self._exchanges.values():
             exchange.is_of_earlier_start |= exchange.request.follower == broker
+            exchange.is_follower_down &= exchange.request.follower != broker
 
     def lose_checkpoint(self, broker: BrokerId) -> None:
         """Let the disk of a broker that is down lose its high watermark checkpoint: it starts with 0."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from oracle.log import EpochEnd
 from oracle.tracing.observed import BrokerEnded, BrokerStarted, FetchAnswered, FetchReceived, LookupSent
 from tests.oracle.tracing.story import with_records
 
@@ -98,6 +99,20 @@ def test_a_fetch_of_an_earlier_start_is_refused_where_it_no_longer_counts(
     story.feed(FetchReceived, key=key)
     story.feed(FetchAnswered, key=key, high_watermark=3, runs=(), error=error)
     assert story.refused() == ("" if is_allowed else "18: broker 1 answers broker 3 with error 0")
+
+
+def test_a_leader_knows_no_start_of_who_is_down_and_looks_at_none_where_logs_diverge() -> None:
+    """Two runs of a cover on 4.4.0 with late fetches: Replica.updateFetchStateOrThrow compares with who is unfenced."""
+    for is_down, diverging, is_allowed in ((True, None, True), (False, EpochEnd(0, 2), True), (False, None, False)):
+        story = with_records()
+        key = story.sent(3, 1, 3)
+        story.feed(BrokerEnded, broker=3, clean=False)
+        story.feed(BrokerStarted, broker=3)
+        if is_down:
+            story.feed(BrokerEnded, broker=3, clean=False)
+        story.feed(FetchReceived, key=key)
+        story.feed(FetchAnswered, key=key, high_watermark=3, runs=(), error=0, diverging_epoch=diverging)
+        assert ("answers broker 3 with error 0" not in story.refused()) is is_allowed
 
 
 @pytest.mark.parametrize("is_received", [True, False])
