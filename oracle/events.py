@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -80,6 +80,10 @@ class LateFetchReceived:
     follower: BrokerId
     fetch: FetchInFlight
     is_of_earlier_start: bool
+
+    def after_start_of(self, broker: BrokerId) -> LateFetchReceived:
+        """Return it after a broker was started: what that one sent before is of an earlier start."""
+        return replace(self, is_of_earlier_start=True) if self.follower == broker else self
 
 
 @dataclass(frozen=True, slots=True)

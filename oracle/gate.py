@@ -86,11 +86,6 @@ class LateFrame:
     hold: Hold
     arrival: LateFetchReceived
 
-    def after_start_of(self, broker: BrokerId) -> LateFrame:
-        """Return it after a broker was started: what that one sent before is of an earlier start."""
-        is_sender = self.arrival.follower == broker
-        return replace(self, arrival=replace(self.arrival, is_of_earlier_start=True)) if is_sender else self
-
 
 class SlowNews(StrEnum):
     """What comes seconds after a leader has written the ISR (ReplicaManager.maybePropagateIsrChanges, up to 2.6)."""
@@ -159,7 +154,7 @@ class ModelledGate:
 
     def with_started(self, broker: BrokerId) -> ModelledGate:
         """Note that a broker has been started: what it sent before is of an earlier start."""
-        return replace(self, late=tuple(one.after_start_of(broker) for one in self.late))
+        return replace(self, late=tuple(replace(one, arrival=one.arrival.after_start_of(broker)) for one in self.late))
 
     def without_link(self, follower: BrokerId, leader: BrokerId) -> ModelledGate:
         """Discharge every hold on a link whose connections are reset."""

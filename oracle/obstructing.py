@@ -36,10 +36,8 @@ def pause(world: World, broker: BrokerId) -> World:
         if world.gate.blocks(other.broker, broker):
             message = f"a hold has a frame from broker {other.broker} to broker {broker}, which gives it up: let it go"
             raise ImpossibleEventError(message)
-    if world.timing is Timing.SESSION:
-        require_known_to_leader(world, broker)
     world = replace(world, obstacles=world.obstacles.with_paused(broker))
-    return world.apply(BrokerRemoved(broker)) if world.timing is Timing.SESSION else world
+    return _noticed(world, broker) if world.timing is Timing.SESSION else world
 
 
 def resume(world: World, broker: BrokerId) -> World:
@@ -89,15 +87,13 @@ def isolate(world: World, broker: BrokerId) -> World:
     """
     _require_reached(world, broker)
     _require_linked(world, broker)
-    is_fenced = world.timing is Timing.SESSION and world.rules.metadata is MetadataMode.KRAFT
-    if is_fenced:
-        require_known_to_leader(world, broker)
     world = _without_request(world, broker, world.state.replica(broker).leader)
     for other in world.state.replicas:
         world = _without_request(world, other.broker, broker)
     gate = world.gate.without_broker(broker)
     world = replace(world, gate=gate, obstacles=world.obstacles.with_isolated(broker))
-    return world.apply(BrokerRemoved(broker)) if is_fenced else world
+    is_fenced = world.timing is Timing.SESSION and world.rules.metadata is MetadataMode.KRAFT
+    return _noticed(world, broker) if is_fenced else world
 
 
 def rejoin(world: World, broker: BrokerId) -> World:
@@ -141,6 +137,12 @@ def require_known_to_leader(world: World, broker: BrokerId) -> None:
             "let it go before"
         )
         raise ImpossibleEventError(message)
+
+
+def _noticed(world: World, broker: BrokerId) -> World:
+    """Let the controller notice that a broker is gone; its leader must be able to know that, too."""
+    require_known_to_leader(world, broker)
+    return world.apply(BrokerRemoved(broker))
 
 
 def _require_reached(world: World, broker: BrokerId) -> None:
@@ -192,11 +194,9 @@ def end(world: World, broker: BrokerId, *, graceful: bool) -> World:
     if graceful:
         require_hearing(world, broker, "stopped")
         _require_granted(world, broker)
-    is_noticed = graceful or world.timing is Timing.SESSION
-    if is_noticed:
-        require_known_to_leader(world, broker)
     world = world.apply(BrokerDied(broker, graceful=graceful))
-    return world.apply(BrokerRemoved(broker)) if is_noticed else world
+    is_noticed = graceful or world.timing is Timing.SESSION
+    return _noticed(world, broker) if is_noticed else world
 
 
 def _require_granted(world: World, broker: BrokerId) -> None:

@@ -160,7 +160,8 @@ class World:
         if isinstance(event, DecisionReceived):
             gate = gate.with_decision_heard(event.broker)
             gate = self._without_closed_connection(gate, self.state.replica(event.broker), result.state)
-        self._require_removal_heard(result.state)
+        if result.state.assignment != self.state.assignment:
+            self._require_removal_heard(result.state)
         if result.state.controller != self.state.controller:
             gate = self._with_slow_news(gate, event)
             gate = gate.with_updates_due(self._decisions_before_update(event, result.state))

@@ -1,7 +1,6 @@
 """How is a cluster started, hurt, healed and ended?"""
 
 import posixpath
-import re
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -10,7 +9,7 @@ from typing import Self
 from fault_injection.cluster.backend import Backend, ClusterError, NodeDiedError, ProcessState
 from fault_injection.cluster.bring_up import bring_up
 from fault_injection.cluster.launches import DATA, LOG, node_launch
-from fault_injection.cluster.lost_nodes import LostNode
+from fault_injection.cluster.lost_nodes import LostNode, first_cause
 from fault_injection.cluster.plan import ClusterPlan, NodePlan, NodeProperties, properties
 from fault_injection.cluster.relay import Address, Relay
 from fault_injection.cluster.spec import ClusterSpec, Node, ProcessRole
@@ -19,8 +18,7 @@ from fault_injection.waiting import until
 
 _STOP_DEADLINE_S = 90.0
 """Up to 1.0 a broker waits for the answer to its fetch, for a minute if a hold has it (KAFKA-6051)."""
-_LOG_TAIL_LINES, _CAUSES_MAX = 25, 4
-_TELLS_WHY = re.compile(r"\bFATAL\b|[Ff]atal error|^[\w.$]+(Exception|Error)\b|^Caused by: ")
+_LOG_TAIL_LINES = 25
 
 
 class Cluster:
@@ -151,7 +149,9 @@ class Cluster:
         asked = {self._by_id[broker].node for broker in brokers} - self._ended_by_us
         gone = [node for node in self.spec.nodes if node in asked and not self.backend.is_running(node)]
         for node in (*gone, *self._ended_alone()):
-            raise NodeDiedError(node.name, _last_words(self._log_of(node)))
+            why = first_cause(self._told_since_launch(node)[0])  # who gives up shuts down in good order after that
+            tail = self._log_of(node).splitlines()[-_LOG_TAIL_LINES:]
+            raise NodeDiedError(node.name, "\n".join(([] if why is None else [why]) + tail))
 
     def lost_nodes(self) -> tuple[LostNode, ...]:
         """Return the nodes that ended although nobody ended them and they may not, with what they logged."""
@@ -329,10 +329,3 @@ def _below_data(relative: str) -> str:
     if not path.startswith(f"{DATA}/"):
         raise ClusterError(f"{relative} is not below the data directory")
     return path
-
-
-def _last_words(log: str) -> str:
-    """Return the end of a log, and before it what tells why: a broker that gives up shuts down in good order first."""
-    lines = log.splitlines()
-    causes = [line for line in lines[:-_LOG_TAIL_LINES] if _TELLS_WHY.search(line)]
-    return "\n".join((*causes[-_CAUSES_MAX:], *lines[-_LOG_TAIL_LINES:]))

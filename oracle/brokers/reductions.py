@@ -82,9 +82,7 @@ def late_fetches(state: PartitionState, event: Event) -> tuple[LateFetchReceived
         case LateFetchReceived():
             return tuple(one for one in state.late if one != event)
         case BrokerReturned(broker):
-            return tuple(
-                replace(one, is_of_earlier_start=True) if one.follower == broker else one for one in state.late
-            )
+            return tuple(one.after_start_of(broker) for one in state.late)
         case BrokerDied(broker):
             others = tuple(one for one in state.late if one.fetch.leader != broker)
             fetch = outliving(state, state.replica(broker))
@@ -96,8 +94,9 @@ def late_fetches(state: PartitionState, event: Event) -> tuple[LateFetchReceived
 def outliving(state: PartitionState, replica: ReplicaState) -> FetchInFlight | None:
     """Return a replica's fetch if it is on its way to a leader that runs: it outlives its sender."""
     fetch = replica.fetch
-    is_on_its_way = fetch is not None and (fetch.kind, fetch.stage) == (FetchKind.FETCH, FetchStage.REQUESTED)
-    return fetch if fetch is not None and is_on_its_way and state.replica(fetch.leader).alive else None
+    if fetch is None or (fetch.kind, fetch.stage) != (FetchKind.FETCH, FetchStage.REQUESTED):
+        return None
+    return fetch if state.replica(fetch.leader).alive else None
 
 
 def join_answer(state: PartitionState, rules: RuleSet) -> JoinCommitted | JoinRefused | None:

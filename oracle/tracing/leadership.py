@@ -177,7 +177,7 @@ class Leadership:
 
     def recorded(self, follower: BrokerId, offset: Offset, leader_end: Offset) -> None:
         """Note that the leader has recorded a follower's end: everybody's lowest bounds from below."""
-        self.known |= {follower}
+        self.known |= {follower}.intersection(self.replicas)
         known = self.follower(follower)
         known.recorded = known.received = offset
         if not self._may_stand_still():

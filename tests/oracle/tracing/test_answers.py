@@ -92,6 +92,25 @@ def test_who_was_a_stranger_when_its_fetch_came_may_be_refused(known: tuple[int,
     assert bool(story.refused()) is not is_allowed
 
 
+def test_a_leader_may_not_have_applied_yet_who_is_assigned() -> None:
+    """Between a decision's delivery and its application a new replica is refused, and a removed one is not yet."""
+    new = Story()
+    new.led(1, 0, (1, 2), 1, 2, replicas=(1, 2))
+    new.heard(1, 1, 0, (1, 2), replicas=(1, 2, 3))
+    new.led(1, 0, (1, 2), 3, replicas=(1, 2, 3))
+    key = new.sent(3, 1, 0)
+    new.feed(FetchReceived, key=key)
+    new.answered(key, -1, error=75)
+    assert not new.refused()
+    removed = with_records()
+    removed.heard(1, 1, 0, (1, 2), replicas=(1, 2))
+    removed.fetch(3, 1, 3, 3)
+    key = removed.sent(3, 1, 3)
+    removed.feed(FetchReceived, key=key)
+    removed.answered(key, -1, error=75)
+    assert not removed.refused()
+
+
 def test_a_lookup_that_fails_is_asked_again() -> None:
     story = with_records("2.4.1", "zookeeper")
     story.led(2, 1, (2, 3))
