@@ -45,6 +45,7 @@ class Moment:
         leadership: ordinal of the latest leadership, counted from 0.
         remote_log_end_offsets: the leader's copies of its followers' end offsets; None: unknown yet.
         hung: the brokers that are down and whose processes stay, with their ports closed (KAFKA-7414 in 0.10).
+        is_open: links raced, and these numbers are one of several that lead to the same end; never at a checkpoint.
     """
 
     step: int
@@ -56,9 +57,10 @@ class Moment:
     elr: tuple[BrokerId, ...]
     remote_log_end_offsets: dict[BrokerId, Offset | None]
     hung: tuple[BrokerId, ...] = ()
+    is_open: bool = False
 
     def as_json(self) -> dict[str, Any]:
-        """Return the moment with string keys, as JSON has them; who hangs only if anybody does."""
+        """Return the moment with string keys, as JSON has them; who hangs, and that it is open, only if so."""
         replicas = {str(broker): numbers.as_json() for broker, numbers in self.replicas.items()}
         return {
             "step": self.step,
@@ -70,6 +72,7 @@ class Moment:
             "elr": list(self.elr),
             "remote_log_end_offsets": {str(b): o for b, o in self.remote_log_end_offsets.items()},
             **({"hung": list(self.hung)} if self.hung else {}),
+            **({"is_open": True} if self.is_open else {}),
         }
 
 

@@ -88,7 +88,7 @@ def _replica_rows(broker: int, numbers: PredictedReplica, seen: ReplicaSeen | No
 def unexplained_probes(prediction: PredictedNumbers, observations: Iterable[Observation]) -> Iterator[ComparedRow]:
     """Yield what a probe between checkpoints saw that was neither predicted around it nor seen by the one before.
 
-    A follower may be a step late; what no moment near a probe has is a contradiction.
+    A follower may be a step late; what no moment near a probe has is a contradiction, unless links raced there.
     """
     before: MeasuredNumbers | None = None
     for seen in observations:
@@ -96,7 +96,8 @@ def unexplained_probes(prediction: PredictedNumbers, observations: Iterable[Obse
             continue
         near = prediction.steps[max(seen.step - 1, 0) : seen.step + 2]
         sides: list[MeasuredNumbers | PredictedMoment] = [*near, *([before] if before is not None else [])]
-        if not isinstance(seen, MeasuredCheckpoint):
+        is_open = any(moment.is_open for moment in near)
+        if not (isinstance(seen, MeasuredCheckpoint) or is_open):
             yield from _unexplained(seen, prediction.steps[seen.step], sides)
         before = seen
 
@@ -126,6 +127,7 @@ def differing_numbers(prediction: PredictedNumbers, observations: Iterable[Obser
     return tuple(
         DifferingNumber(moment.step, broker, number, wanted, found)
         for moment in prediction.steps
+        if not moment.is_open
         for broker, replica in moment.replicas.items()
         if (probe := last.get(moment.step)) is not None and (seen := probe.replicas.get(broker)) is not None
         for number in ("log_end_offset", "high_watermark")

@@ -60,6 +60,7 @@ class PredictedMoment:
     elr: tuple[int, ...]
     remote_log_end_offsets: Mapping[int, int | None]
     hung: tuple[int, ...] = ()
+    is_open: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Which ways lead through a schedule? One, unless links race: then every way, step by step.
 
-Two ways that are in the same state with the same checkpoints behind them are one. A way whose state does
-not bring about what a step assumes ends there, as long as another one goes on: an await is an
-assumption. Which one that is is said.
+Two ways that are in the same state with the same checkpoints behind them are one; what they had otherwise between these
+is open. A way whose state does not bring about what a step assumes ends there, as long as another one goes on: an await
+is an assumption. Which one that is is said.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from oracle.predicting.assumptions import UnmetAssumptionError, check
 from oracle.predicting.comparing import StateChange
 from oracle.predicting.interleavings import STATES_MAX, TooManyStatesError, explore, identity
 from oracle.predicting.outcome import moment
-from oracle.predicting.races import decisions, shared
+from oracle.predicting.races import decisions, opened, shared
 from oracle.predicting.step_effects import strokes
 from oracle.predicting.wording import Chronicle, step_words
 from oracle.prediction import Assumption, Decision
@@ -173,10 +173,14 @@ def _without_repetition(ways: Sequence[Branch], index: int) -> tuple[Branch, ...
     for way in ways:
         passed = repr([moment for moment in way.moments if moment.name is not None])
         key = identity(way.world), passed, way.answers
-        met = known.setdefault(key, way)
-        known[key] = replace(met, race=shared(met.race, way.race))
+        met = known.get(key)
+        known[key] = way if met is None else _as_one(met, way)
     _check_number(len(known), index)
     return tuple(known.values())
+
+
+def _as_one(way: Branch, other: Branch) -> Branch:
+    return replace(way, race=shared(way.race, other.race), moments=opened(way.moments, other.moments))
 
 
 def _check_number(ways: int, index: int) -> None:

@@ -90,8 +90,17 @@ def _distinct(ways: Iterable[tuple[tuple[Decision, ...], Prediction]]) -> tuple[
         if same is None:
             found.append(Alternative(race, prediction))
         else:
-            found[found.index(same)] = replace(same, race=shared(same.race, race))
+            passed = opened(same.prediction.moments, prediction.moments)
+            merged = Alternative(shared(same.race, race), replace(same.prediction, moments=passed))
+            found[found.index(same)] = merged
     return tuple(found)
+
+
+def opened(moments: Sequence[Moment], others: Sequence[Moment]) -> tuple[Moment, ...]:
+    """Return the moments of one way, with those open that another way to the same end does not have so."""
+    return tuple(
+        one if one == other else replace(one, is_open=True) for one, other in zip(moments, others, strict=True)
+    )
 
 
 def shared(race: tuple[Decision, ...], other: tuple[Decision, ...]) -> tuple[Decision, ...]:

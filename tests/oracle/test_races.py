@@ -249,3 +249,30 @@ def test_an_answer_that_only_one_end_tells_is_named(one_end: Prediction) -> None
         "step 1 (latest offset): offset is 1 or not told",
         "step 1 (latest offset): error is not told or NOT_LEADER_OR_FOLLOWER",
     )
+
+
+def test_what_a_race_leaves_open_for_some_steps_only_is_marked_there() -> None:
+    """Broker 2's answer tells that m0 is committed or it does not, and the next answer does in either case."""
+    passing = schedule(
+        hold("answer", PointName.FETCH_RESPONSE, follower=TWO, fetch_offset=1),
+        produce("m0"),
+        hold("next", follower=TWO),
+        hold("and its answer", PointName.FETCH_RESPONSE, follower=TWO),
+        ReleaseHold("answer"),
+        ReleaseHold("next"),
+        ReleaseHold("and its answer"),
+        Checkpoint("end"),
+        replicas=(ONE, TWO, THREE),
+    )
+    prediction = predicted(passing, "2.8.2")
+    assert prediction.alternatives == ()
+    assert [moment.step for moment in prediction.moments if moment.is_open] == [4, 5]
+    assert [moment["step"] for moment in prediction.as_json()["steps"] if moment.get("is_open")] == [4, 5]
+
+
+def test_ends_that_are_one_have_open_what_they_passed_otherwise(one_end: Prediction) -> None:
+    first, *others = one_end.moments
+    another = replace(one_end, moments=(replace(first, name=None, isr=()), *others))
+    (passed, *rest) = merged([(A, one_end), (B, another)]).moments
+    assert passed == replace(first, is_open=True)
+    assert rest == others

@@ -17,9 +17,10 @@ from conformance.judgement.comparison import (
     differing_numbers,
     epoch_conflicts,
     outcome_rows,
+    unexplained_probes,
 )
 from conformance.record.directory import as_plain
-from conformance.record.observations import MeasuredCheckpoint, OutcomeSeen
+from conformance.record.observations import MeasuredCheckpoint, MeasuredNumbers, OutcomeSeen
 from conformance.record.prediction import PredictedMoment, PredictedNumbers, PredictedRecord
 from conformance.record.verdict import DifferingNumber
 
@@ -115,6 +116,21 @@ def test_the_offsets_that_differ_after_a_step_are_those_of_its_last_probe(
 
     assert differing_numbers(prediction, probes) == found
     assert differing_numbers(prediction, [replace(one, step=None) for one in probes]) == ()
+    opened = replace(prediction, steps=(replace(moment, is_open=True),))
+    assert differing_numbers(opened, probes) == ()
+
+
+@pytest.mark.parametrize(("opened", "differ"), [(None, True), (0, True), (2, False), (3, False), (4, False)])
+def test_a_probe_beside_numbers_that_a_race_leaves_open_contradicts_nothing(opened: int | None, differ: bool) -> None:
+    moment = replace(msgspec.json.decode(msgspec.json.encode(PREDICTED), type=PredictedMoment), name=None)
+    steps = tuple(replace(moment, step=step, is_open=step == opened) for step in range(6))
+    prediction = PredictedNumbers(checkpoints=(), records=(), logs={}, diverged=(), steps=steps)
+    seen = deepcopy(MEASURED | {"step": 3})
+    seen["replicas"]["2"].update(high_watermark=0)
+    plain = {key: value for key, value in (seen | {"kind": "numbers"}).items() if key != "name"}
+    probe = msgspec.json.decode(msgspec.json.encode(plain), type=MeasuredNumbers)
+
+    assert [row.code for row in unexplained_probes(prediction, [probe])] == ["high_watermark"] * differ
 
 
 @pytest.mark.parametrize(("predicted", "agrees"), [(1, True), (3, True), (2, False), (None, False)])
