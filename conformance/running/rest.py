@@ -105,15 +105,15 @@ class Rest:
         return {broker: alive and broker not in paused for broker, alive in self.alive().items()}
 
     def view(self) -> CommittedPartition:
-        """Return the controller's committed partition state.
+        """Return the controller's committed partition state: all that run and hear it are asked.
+
+        A replica that has just got what a hold kept from it knows less than the others, until it has applied that.
 
         Raises:
             NotYetError: while nobody knows the partition.
         """
         unreachable = self.unreachable()
-        live = [broker for broker, alive in self.alive().items() if alive and broker not in unreachable]
-        others = [BrokerId(b) for b in self._cluster.live_brokers if b not in unreachable]
-        view = self._probe.controller_view(live or others)
+        view = self._probe.controller_view([BrokerId(b) for b in self._cluster.live_brokers if b not in unreachable])
         if view is None:
             raise NotYetError("no broker knows the partition")
         return view

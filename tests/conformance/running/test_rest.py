@@ -16,7 +16,7 @@ from conformance.running.rest import Rest
 from fault_injection.wire.rounds import Round
 from oracle.vocabulary import BrokerId
 
-FOLLOWER, LEADER = BrokerId(2), BrokerId(1)
+FOLLOWER, LEADER, OTHER = BrokerId(2), BrokerId(1), BrokerId(3)
 QUESTIONS_PER_ROUND = 3
 
 
@@ -69,8 +69,10 @@ class _Probe:
         self.in_sync: tuple[BrokerId, ...] = (LEADER, FOLLOWER)
         self.admits = Admission.ADMITTED
         self.log_end_offsets: list[int] = []
+        self.asked_who_leads: list[BrokerId] = []
 
-    def controller_view(self, _: object) -> CommittedPartition:
+    def controller_view(self, brokers: list[BrokerId]) -> CommittedPartition:
+        self.asked_who_leads = brokers
         return CommittedPartition(LEADER, 0, self.in_sync)
 
     def written_down(self, _: object) -> WrittenDown:
@@ -187,3 +189,12 @@ def test_what_a_leader_knows_of_a_follower_is_derived_from_frames_and_numbers(
 
     assert measured.remote_log_end_offsets == {2: known}
     assert measured.or_if_diverging_counts == (instead or {})
+
+
+def test_who_leads_is_asked_of_all_that_run_and_hear_it_of_others_than_replicas_too() -> None:
+    """A replica that a hold has kept from a decision applies it late; others have heard it."""
+    partition = _Partition()
+    cast("Any", partition.rest)._cluster.live_brokers = (LEADER, FOLLOWER, OTHER)
+    partition.rest.unreachable = lambda: frozenset({LEADER})
+    partition.rest.view()
+    assert partition.probe.asked_who_leads == [FOLLOWER, OTHER]
