@@ -64,6 +64,14 @@ GROUPS: dict[str, tuple[Command, ...]] = {
             "add_coverage",
         ),
     ),
+    "look at a cluster that you run": (
+        Command(
+            "audit",
+            "say what a running cluster can lose by its settings; reads, and writes nothing",
+            "auditing",
+            "add_audit",
+        ),
+    ),
     "look at finished runs": (
         Command("report", "write one report over existing runs", "reporting", "add_report"),
         Command("judge", "judge an old run again from its files", "judgement", "add_judge"),

@@ -1,0 +1,183 @@
+"""Is the cluster itself sound? Its own topics, what it creates, its controllers, releases, and what it is known for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conformance.audit.audited import MIN_ISR
+from conformance.audit.cluster import NotSeen
+from conformance.audit.finding import AuditCheck, AuditFinding, Ground, Severity, Unseen, setting_evidence
+from conformance.audit.mends import reassign, set_on_topic, upgrade_feature
+from conformance.audit.release_seen import METADATA_VERSION, LineSpeaks
+from oracle.vocabulary import Acks, MetadataMode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.audit.audited import Audited, TopicFacts
+
+OWN_TOPICS = {
+    "__consumer_offsets": ("offsets.topic.replication.factor", "committed offsets"),
+    "__transaction_state": ("transaction.state.log.replication.factor", "the state of transactions"),
+    "__share_group_state": ("share.coordinator.state.topic.replication.factor", "the state of share groups"),
+}
+"""Kafka's own topics, by what broker setting they are created, and what is lost with their records."""
+LAG_BUILT_IN_MS = 30_000
+"""replica.lag.time.max.ms as it is built in from 2.5 on; 10,000 before."""
+
+
+def own_topics(audited: Audited) -> Iterator[AuditFinding | Unseen]:
+    """Yield Kafka's own topics that are kept worse than a topic of users should be."""
+    if len(audited.cluster.brokers) < 2:
+        return
+    wanted = min(3, len(audited.registered or audited.live))
+    for facts in audited.internal_topics:
+        if facts.name in OWN_TOPICS and (facts.replicas < wanted or facts.needed == 1):
+            yield _poor_own_topic(facts, wanted)
+    known = {one.name for one in audited.cluster.topics}
+    for name, (setting, content) in OWN_TOPICS.items():
+        told = next(audited.cluster.broker_setting(setting), None)
+        if name not in known and told is not None and int(told[1].value or wanted) < wanted:
+            yield AuditFinding(
+                "internal-topics",
+                Severity.MEDIUM,
+                f"topic {name}",
+                (setting_evidence(setting, told[1]),),
+                f"it will be created with {told[1].value} of {wanted} possible replicas: {content} are lost with them",
+                f"{setting}={wanted} before it is first used",
+            )
+
+
+def _poor_own_topic(facts: TopicFacts, wanted: int) -> AuditFinding:
+    _, content = OWN_TOPICS[facts.name]
+    is_short = facts.replicas < wanted
+    return AuditFinding(
+        "internal-topics",
+        Severity.HIGH,
+        f"topic {facts.name}",
+        (Ground("replication factor", str(facts.replicas), "Metadata"), setting_evidence(MIN_ISR, facts.min_isr)),
+        f"{content} are on one broker alone when they are acknowledged: lost with it, groups begin again elsewhere"
+        if facts.name == "__consumer_offsets"
+        else f"{content} can be lost with one broker",
+        f"{wanted} replicas, and {MIN_ISR}=2" if is_short else f"{MIN_ISR}=2",
+        reassign(facts.name) if is_short else set_on_topic(facts.name, MIN_ISR, 2),
+    )
+
+
+def created_with_one_replica(audited: Audited) -> Iterator[AuditFinding | Unseen]:
+    """Say that a producer's typing error creates a topic with one replica."""
+    if len(audited.cluster.brokers) < 2:
+        return
+    for broker in audited.cluster.brokers:
+        if isinstance(broker.settings, NotSeen):
+            yield Unseen("auto-create", f"broker {broker.id}", broker.settings.why)
+            continue
+        creates = broker.settings.get("auto.create.topics.enable")
+        factor = broker.settings.get("default.replication.factor")
+        if creates is not None and factor is not None and creates.value == "true" and factor.value == "1":
+            yield AuditFinding(
+                "auto-create",
+                Severity.MEDIUM,
+                f"broker {broker.id}",
+                (
+                    setting_evidence("auto.create.topics.enable", creates),
+                    setting_evidence("default.replication.factor", factor),
+                ),
+                "who produces to a topic that there is not creates it, with one replica",
+                "auto.create.topics.enable=false, or default.replication.factor=3 (in server.properties)",
+            )
+
+
+def controllers(audited: Audited) -> Iterator[AuditFinding | Unseen]:
+    """Say that one host more or less decides whether the cluster has a controller."""
+    if audited.mode is not MetadataMode.KRAFT:
+        return
+    quorum = audited.cluster.quorum
+    if isinstance(quorum, NotSeen) or quorum is None:
+        yield Unseen("controller-quorum", "cluster", quorum.why if quorum else "no quorum was told")
+        return
+    voters = Ground("voters", ", ".join(map(str, quorum.voters)), "DescribeQuorum")
+    hosts = sorted(set(quorum.hosts.values()))
+    if len(quorum.voters) == 1:
+        yield AuditFinding(
+            "controller-quorum",
+            Severity.HIGH,
+            "cluster",
+            (voters,),
+            "if its disk is lost, so is all metadata: topics, settings, who is in sync; while it is down nobody is "
+            "elected",
+            "three voters",
+        )
+    elif len(quorum.hosts) == len(quorum.voters) and len(hosts) <= len(quorum.voters) // 2:
+        yield AuditFinding(
+            "controller-quorum",
+            Severity.HIGH,
+            "cluster",
+            (voters, Ground("their hosts", ", ".join(hosts), "DescribeQuorum")),
+            "the end of one host ends the majority of controllers: nobody is elected then",
+            "voters on as many hosts",
+        )
+
+
+def several_releases(audited: Audited) -> Iterator[AuditFinding | Unseen]:
+    """Say that brokers differ, or that the cluster's metadata is of an earlier release than they are."""
+    spoken = {one.id: one.speaks for one in audited.cluster.brokers}
+    for broker, speaks in spoken.items():
+        if isinstance(speaks, NotSeen):
+            yield Unseen("mixed-versions", f"broker {broker}", speaks.why)
+    told = {broker: LineSpeaks.of(speaks) for broker, speaks in spoken.items() if not isinstance(speaks, NotSeen)}
+    apart = sorted(broker for broker, speaks in told.items() if speaks != next(iter(told.values())))
+    if apart:
+        yield AuditFinding(
+            "mixed-versions",
+            Severity.MEDIUM,
+            "cluster",
+            (Ground("brokers that speak otherwise", ", ".join(map(str, apart)), "ApiVersions"),),
+            "what the oldest of its releases loses the cluster can lose",
+            "end the upgrade",
+        )
+    elif audited.metadata_levels is not None and audited.metadata_levels[0] < audited.metadata_levels[1]:
+        level, highest = audited.metadata_levels
+        yield AuditFinding(
+            "mixed-versions",
+            Severity.LOW,
+            "cluster",
+            (Ground(METADATA_VERSION, f"{level} of {highest}", "ApiVersions"),),
+            "the cluster works by the rules of an earlier release than its brokers': what was mended may not hold",
+            f"raise {METADATA_VERSION}, once no broker has to go back",
+            upgrade_feature(METADATA_VERSION, highest),
+        )
+
+
+def lag_time(audited: Audited) -> Iterator[AuditFinding | Unseen]:
+    """Say that a silent follower stays in the ISR for longer than the loss that is bearable with acks=1."""
+    bearable_ms = audited.producers.bearable_s * 1000
+    is_lost = Acks.LEADER in audited.producers.acks
+    for broker in audited.cluster.brokers:
+        if isinstance(broker.settings, NotSeen):
+            yield Unseen("lag-time", f"broker {broker.id}", broker.settings.why)
+            continue
+        setting = broker.settings.get("replica.lag.time.max.ms")
+        if setting is None or int(setting.value or 0) <= max(bearable_ms, 0 if is_lost else LAG_BUILT_IN_MS):
+            continue
+        seconds = int(setting.value or 0) / 1000
+        yield AuditFinding(
+            "lag-time",
+            Severity.MEDIUM if is_lost else Severity.LOW,
+            f"broker {broker.id}",
+            (setting_evidence("replica.lag.time.max.ms", setting),),
+            f"a follower that fetches nothing for {seconds:g} s is still in sync and can be elected: with acks=1 the "
+            f"records of that time are lost"
+            if is_lost
+            else f"while a follower is silent, up to {seconds:g} s, records sent with acks=all wait for it",
+            f"replica.lag.time.max.ms={int(min(bearable_ms, LAG_BUILT_IN_MS))}",
+        )
+
+
+CHECKS: tuple[AuditCheck, ...] = (
+    AuditCheck("internal-topics", "are Kafka's own topics kept well?", "offsets.topic.replication.factor", own_topics),
+    AuditCheck("auto-create", "with how many replicas are topics created?", "KIP-361", created_with_one_replica),
+    AuditCheck("controller-quorum", "does one host end the controllers?", "KIP-595", controllers),
+    AuditCheck("mixed-versions", "is the cluster of one release?", "KIP-584", several_releases),
+    AuditCheck("lag-time", "how long is a silent follower in sync?", "replica.lag.time.max.ms", lag_time),
+)

@@ -1,0 +1,164 @@
+"""Who may be elected, and what does the release make of it? Also where transactions ask that."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conformance.audit.audited import ELIGIBLE_FEATURE, MIN_ISR, TRANSACTION_FEATURE, UNCLEAN
+from conformance.audit.cluster import NotSeen, Source
+from conformance.audit.finding import AuditCheck, AuditFinding, Ground, Severity, Unseen, setting_evidence
+from conformance.audit.losses import loss_words
+from conformance.audit.mends import set_on_brokers, set_on_topic, upgrade_feature
+from oracle.rules.unclean_election import heeded
+from oracle.vocabulary import Acks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.audit.audited import Audited, TopicFacts
+
+TRANSACTIONS_2 = 2
+"""From this level of transaction.version on each transaction has an epoch of its own (KIP-890)."""
+
+
+def unclean_election(audited: Audited) -> Iterator[AuditFinding | Unseen]:
+    """Yield topics that may elect a replica which lacks acknowledged records."""
+    for subject, why in audited.unseen_topics():
+        yield Unseen("unclean-election", subject, why)
+    for facts in _unclean(audited):
+        if not audited.has_transactions:
+            is_heeded = audited.rules is None or heeded(audited.rules.election) == audited.rules.election
+            yield AuditFinding(
+                "unclean-election",
+                Severity.CRITICAL if is_heeded else Severity.LOW,
+                f"topic {facts.name}",
+                _evidence(facts),
+                _lost(audited, facts)
+                if is_heeded
+                else "in KRaft mode it has no effect before 3.9 (KAFKA-12670): after an upgrade it has",
+                f"{UNCLEAN}=false",
+                _mend(facts),
+            )
+
+
+def unclean_transactions(audited: Audited) -> Iterator[AuditFinding | Unseen]:
+    """Yield topics that may elect uncleanly in a cluster with transactional producers."""
+    if isinstance(audited.cluster.transactional_ids, NotSeen):
+        if any(_unclean(audited)):
+            yield Unseen("unclean-transactions", "cluster", audited.cluster.transactional_ids.why)
+        return
+    for facts in _unclean(audited):
+        if audited.has_transactions:
+            yield AuditFinding(
+                "unclean-transactions",
+                Severity.CRITICAL,
+                f"topic {facts.name}",
+                (
+                    *_evidence(facts),
+                    Ground("transactional ids", str(len(audited.cluster.transactional_ids)), "ListTransactions"),
+                ),
+                f"{_lost(audited, facts)}; a commit marker that is lost so leaves the transaction open for good: "
+                f"consumers with read_committed stop there (KAFKA-20716)",
+                f"{UNCLEAN}=false",
+                _mend(facts),
+            )
+
+
+def eligible_replicas_off(audited: Audited) -> Iterator[AuditFinding | Unseen]:
+    """Say that eligible leader replicas are off where the release's new clusters have them."""
+    levels, supported = audited.finalized, audited.supported
+    if audited.rules is None or not audited.rules.has_eligible_by_default or not supported:
+        return
+    if levels is not None and not audited.has_eligible and supported.get(ELIGIBLE_FEATURE, 0) > 0:
+        yield AuditFinding(
+            "eligible-replicas-off",
+            Severity.MEDIUM,
+            "cluster",
+            (Ground(ELIGIBLE_FEATURE, "0", "ApiVersions"),),
+            "new clusters of this release have it, this one was upgraded: without it the last replica of the ISR is "
+            "elected again after a power failure, also if it has lost acknowledged records (KIP-966)",
+            "switch it on; min.insync.replicas is then set for the cluster and its topics, no more for single brokers",
+            upgrade_feature(ELIGIBLE_FEATURE, supported[ELIGIBLE_FEATURE]),
+        )
+
+
+def unheeded_min_isr(audited: Audited) -> Iterator[AuditFinding | Unseen]:
+    """Say where a broker's own min.insync.replicas counts no more, as the cluster has eligible leader replicas."""
+    if not audited.has_eligible:
+        return
+    for broker in audited.cluster.brokers:
+        if isinstance(broker.settings, NotSeen):
+            yield Unseen("broker-min-isr-unheeded", f"broker {broker.id}", broker.settings.why)
+            continue
+        setting = broker.settings.get(MIN_ISR)
+        own = next((one for one in setting.others if one.source is Source.BROKER_FILE), None) if setting else None
+        if setting is not None and own is not None and own.value != setting.value:
+            yield AuditFinding(
+                "broker-min-isr-unheeded",
+                Severity.HIGH,
+                f"broker {broker.id}",
+                (setting_evidence(MIN_ISR, setting), setting_evidence(MIN_ISR, own)),
+                f"with eligible leader replicas the cluster's default of {MIN_ISR} holds, and no broker's own: "
+                f"topics without a value count {setting.value}",
+                f"set the cluster's default to what was meant; that clears the eligible leader replicas of its topics, "
+                f"so do it while every replica is in sync ({MIN_ISR}={own.value})",
+                set_on_brokers(MIN_ISR, own.value),
+            )
+
+
+def transaction_version(audited: Audited) -> Iterator[AuditFinding | Unseen]:
+    """Say that a late EndTxn can end the next transaction, where transactions of the second version are off."""
+    levels, supported = audited.finalized, audited.supported
+    if levels is None or not supported or supported.get(TRANSACTION_FEATURE, 0) < TRANSACTIONS_2:
+        return
+    if levels.get(TRANSACTION_FEATURE, 0) >= TRANSACTIONS_2:
+        return
+    if isinstance(audited.cluster.transactional_ids, NotSeen):
+        yield Unseen("transaction-version", "cluster", audited.cluster.transactional_ids.why)
+    elif audited.has_transactions:
+        yield AuditFinding(
+            "transaction-version",
+            Severity.HIGH,
+            "cluster",
+            (
+                Ground(TRANSACTION_FEATURE, str(levels.get(TRANSACTION_FEATURE, 0)), "ApiVersions"),
+                Ground("transactional ids", str(len(audited.cluster.transactional_ids)), "ListTransactions"),
+            ),
+            "a request that ends a transaction and comes late ends the next one of that producer: records are lost, "
+            "or appear although they were aborted (KAFKA-17754)",
+            f"{TRANSACTION_FEATURE}={TRANSACTIONS_2} (KIP-890)",
+            upgrade_feature(TRANSACTION_FEATURE, TRANSACTIONS_2),
+        )
+
+
+def _unclean(audited: Audited) -> Iterator[TopicFacts]:
+    return (one for one in audited.topics if one.is_unclean and one.replicas > 1)
+
+
+def _evidence(facts: TopicFacts) -> tuple[Ground, ...]:
+    return setting_evidence(UNCLEAN, facts.unclean), setting_evidence(MIN_ISR, facts.min_isr)
+
+
+def _mend(facts: TopicFacts) -> str:
+    if facts.unclean.source is Source.TOPIC:
+        return set_on_topic(facts.name, UNCLEAN, "false")
+    return set_on_brokers(UNCLEAN, "false")
+
+
+def _lost(audited: Audited, facts: TopicFacts) -> str:
+    return loss_words(audited.rules, Acks.ALL, facts.needed, facts.replicas, unclean=True)
+
+
+CHECKS: tuple[AuditCheck, ...] = (
+    AuditCheck("unclean-election", "may a replica without the records lead?", UNCLEAN, unclean_election),
+    AuditCheck(
+        "unclean-transactions", "may an election lose a transaction's marker?", "KAFKA-20716", unclean_transactions
+    ),
+    AuditCheck("eligible-replicas-off", "are eligible leader replicas switched on?", "KIP-966", eligible_replicas_off),
+    AuditCheck(
+        "broker-min-isr-unheeded", "does a broker's own min.insync.replicas count?", "KIP-966", unheeded_min_isr
+    ),
+    AuditCheck(
+        "transaction-version", "can a late request end the next transaction?", "KAFKA-17754", transaction_version
+    ),
+)

@@ -1,0 +1,249 @@
+"""Do a topic's settings keep what its producers were told? Replicas, min.insync.replicas, racks, flushing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conformance.audit.cluster import NotSeen
+from conformance.audit.finding import AuditCheck, AuditFinding, Ground, Severity, Unseen, setting_evidence
+from conformance.audit.losses import loss_words
+from conformance.audit.mends import reassign, set_on_topic
+from oracle.vocabulary import Acks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.audit.audited import Audited, TopicFacts
+
+MIN_ISR = "min.insync.replicas"
+RECOMMENDED = 3
+"""The fewest replicas with which one can be lost while writes go on and every record is still on two brokers."""
+
+
+def _replicas(facts: TopicFacts) -> Ground:
+    return Ground("replication factor", str(facts.replicas), "Metadata")
+
+
+def _evidence(facts: TopicFacts) -> tuple[Ground, ...]:
+    return _replicas(facts), setting_evidence(MIN_ISR, facts.min_isr)
+
+
+def _lost(audited: Audited, facts: TopicFacts, min_isr: int | None = None) -> str:
+    acks = min(audited.producers.acks, key=lambda one: (one is Acks.ALL, one))
+    wanted = facts.needed if min_isr is None else min_isr
+    return loss_words(audited.rules, acks, wanted, facts.replicas, unclean=facts.is_unclean)
+
+
+def _unseen(check: str, audited: Audited) -> Iterator[Unseen]:
+    for subject, why in audited.unseen_topics():
+        yield Unseen(check, subject, why)
+
+
+def one_replica(audited: Audited) -> Iterator[AuditFinding | Unseen]:
+    """Yield topics with one replica: its broker's disk is all there is."""
+    for topic in audited.cluster.topics:
+        if not topic.is_internal and topic.replication_factor == 1:
+            yield AuditFinding(
+                "replication-factor-1",
+                Severity.CRITICAL if len(audited.cluster.brokers) > 1 else Severity.HIGH,
+                f"topic {topic.name}",
+                (Ground("replication factor", "1", "Metadata"),),
+                "while its broker is down nothing can be read or written; if its disk is lost, so is every record",
+                f"give every partition {RECOMMENDED} replicas",
+                reassign(topic.name),
+            )
+
+
+def more_replicas_than_brokers(audited: Audited) -> Iterator[AuditFinding | Unseen]:
+    """Yield topics with replicas on brokers that there are not."""
+    for topic in audited.cluster.topics:
+        absent = sorted({one for part in topic.partitions for one in part.replicas} - audited.live)
+        if audited.registered is None and absent:
+            why = (
+                f"whether brokers {absent} are gone or down: the release tells only live ones (from 4.0 the others too)"
+            )
+            yield Unseen("replication-factor-above-brokers", f"topic {topic.name}", why)
+        elif any(map(audited.has_too_many_replicas, topic.partitions)):
+            brokers = len(audited.registered or ())
+            yield AuditFinding(
+                "replication-factor-above-brokers",
+                Severity.HIGH,
+                f"topic {topic.name}",
+                (
+                    Ground("replication factor", str(topic.replication_factor), "Metadata"),
+                    Ground("brokers", str(brokers), "DescribeCluster"),
+                ),
+                f"at most {brokers} replicas can ever be in sync: each failure counts for one more than it seems to",
+                "reassign its partitions to brokers that there are, or bring the missing ones back",
+                reassign(topic.name),
+            )
+
+
+def fewer_replicas_than_others(audited: Audited) -> Iterator[AuditFinding | Unseen]:
+    """Yield topics with fewer replicas than most; two or one are told by checks of their own."""
+    for topic in audited.cluster.topics:
+        if not topic.is_internal and 2 < topic.replication_factor < audited.norm:
+            yield AuditFinding(
+                "replication-factor-below-norm",
+                Severity.LOW,
+                f"topic {topic.name}",
+                (
+                    Ground("replication factor", str(topic.replication_factor), "Metadata"),
+                    Ground("of most topics", str(audited.norm), "Metadata"),
+                ),
+                "it bears fewer failures than the cluster's other topics",
+                f"give it {audited.norm} replicas, too, if its records are worth it",
+                reassign(topic.name),
+            )
+
+
+def one_in_sync_replica(audited: Audited) -> Iterator[AuditFinding | Unseen]:
+    """Yield topics of which a lone leader acknowledges records with acks=all."""
+    yield from _unseen("min-isr-1", audited)
+    for facts in audited.topics:
+        if facts.needed == 1 and facts.replicas >= RECOMMENDED and Acks.ALL in audited.producers.acks:
+            yield AuditFinding(
+                "min-isr-1",
+                Severity.HIGH,
+                f"topic {facts.name}",
+                _evidence(facts),
+                f"with acks=all a leader that is alone in the ISR acknowledges records that no other broker has: "
+                f"{_lost(audited, facts)}",
+                f"{MIN_ISR}={facts.replicas - 1}: then a record is on that many brokers before it is acknowledged",
+                set_on_topic(facts.name, MIN_ISR, facts.replicas - 1),
+            )
+
+
+def all_in_sync_replicas(audited: Audited) -> Iterator[AuditFinding | Unseen]:
+    """Yield topics that take no record with acks=all while one replica is down."""
+    yield from _unseen("min-isr-equals-replicas", audited)
+    for facts in audited.topics:
+        if facts.needed == facts.replicas >= RECOMMENDED and Acks.ALL in audited.producers.acks:
+            yield AuditFinding(
+                "min-isr-equals-replicas",
+                Severity.MEDIUM,
+                f"topic {facts.name}",
+                _evidence(facts),
+                "one restart stops its writes: with acks=all they are refused (NOT_ENOUGH_REPLICAS) until the replica "
+                "is back in sync",
+                f"{MIN_ISR}={facts.replicas - 1}",
+                set_on_topic(facts.name, MIN_ISR, facts.replicas - 1),
+            )
+
+
+def more_in_sync_replicas_than_there_are(audited: Audited) -> Iterator[AuditFinding | Unseen]:
+    """Yield topics whose min.insync.replicas is above their replication factor (KAFKA-15583 made it count as that)."""
+    yield from _unseen("min-isr-above-replicas", audited)
+    for facts in audited.topics:
+        if facts.needed <= facts.replicas:
+            continue
+        needed = None if audited.rules is None else audited.rules.effective_min_isr(facts.needed, facts.replicas)
+        is_counted = needed == facts.replicas
+        if is_counted and facts.replicas == 1:
+            continue
+        refused = f"every record sent with acks=all is refused: {facts.needed} replicas are never in sync"
+        counted = f"on this release it counts as {facts.replicas}: one restart stops its writes with acks=all"
+        yield AuditFinding(
+            "min-isr-above-replicas",
+            Severity.MEDIUM if is_counted else Severity.CRITICAL,
+            f"topic {facts.name}",
+            _evidence(facts),
+            counted if is_counted else refused,
+            f"{MIN_ISR}={max(1, facts.replicas - 1)}, or more replicas",
+            set_on_topic(facts.name, MIN_ISR, max(1, facts.replicas - 1)),
+        )
+
+
+def two_replicas(audited: Audited) -> Iterator[AuditFinding | Unseen]:
+    """Yield topics with two replicas, for which no setting is good."""
+    yield from _unseen("two-replicas", audited)
+    for facts in audited.topics:
+        if facts.replicas == 2 and facts.needed <= 2:
+            lone = f"with {MIN_ISR}=1 a lone leader acknowledges: {_lost(audited, facts, 1)}"
+            yield AuditFinding(
+                "two-replicas",
+                Severity.HIGH if facts.needed == 1 else Severity.MEDIUM,
+                f"topic {facts.name}",
+                _evidence(facts),
+                f"{lone}; with {MIN_ISR}=2 one restart stops its writes",
+                f"give every partition {RECOMMENDED} replicas, and then {MIN_ISR}=2",
+                reassign(facts.name),
+            )
+
+
+def one_rack(audited: Audited) -> Iterator[AuditFinding | Unseen]:
+    """Yield topics with all replicas of a partition in one rack of several."""
+    if len(audited.racks) < 2:
+        return
+    rack_of = {one.id: one.rack for one in audited.cluster.brokers}
+    for topic in audited.cluster.topics:
+        there = [[rack_of.get(one) for one in part.replicas] for part in topic.partitions if len(part.replicas) > 1]
+        alike = sorted({racks[0] for racks in there if racks[0] is not None and len(set(racks)) == 1})
+        if alike:
+            yield AuditFinding(
+                "one-rack",
+                Severity.HIGH,
+                f"topic {topic.name}",
+                (Ground("racks of a partition's replicas", ", ".join(alike), "Metadata"),),
+                "what ends that rack ends every replica: without power all of its unflushed records are lost",
+                f"spread its replicas over the racks {', '.join(sorted(audited.racks))}",
+                reassign(topic.name),
+            )
+
+
+def nothing_is_flushed(audited: Audited) -> Iterator[AuditFinding | Unseen]:
+    """Say that one power failure reaches all replicas, if no rack is known and nothing is flushed."""
+    brokers = audited.cluster.brokers
+    if len(brokers) < 2 or len(audited.racks) > 1:
+        return
+    for broker in brokers:
+        if isinstance(broker.settings, NotSeen):
+            yield Unseen("unflushed-in-one-room", f"broker {broker.id}", broker.settings.why)
+            return
+    told = [(broker, setting) for broker, setting in audited.cluster.broker_setting("log.flush.interval.messages")]
+    if told and all(int(setting.value or 0) > 1_000_000 for _, setting in told):
+        yield AuditFinding(
+            "unflushed-in-one-room",
+            Severity.LOW,
+            "cluster",
+            (
+                setting_evidence("log.flush.interval.messages", told[0][1]),
+                Ground("racks", ", ".join(sorted(audited.racks)) or "none is set", "Metadata"),
+            ),
+            "an acknowledged record is in the page caches of its replicas, on no disk yet: if all of them lose power "
+            "at once, and no broker is known to stand elsewhere, it is lost",
+            "spread the brokers over rooms and set broker.rack, so that replicas are spread, too",
+        )
+
+
+CHECKS: tuple[AuditCheck, ...] = (
+    AuditCheck("replication-factor-1", "is there a second replica?", "replication factor", one_replica),
+    AuditCheck(
+        "replication-factor-above-brokers",
+        "is there a broker for each replica?",
+        "replication factor",
+        more_replicas_than_brokers,
+    ),
+    AuditCheck(
+        "replication-factor-below-norm",
+        "has a topic as many replicas as the others?",
+        "replication factor",
+        fewer_replicas_than_others,
+    ),
+    AuditCheck("min-isr-1", "does a lone leader acknowledge with acks=all?", MIN_ISR, one_in_sync_replica),
+    AuditCheck("min-isr-equals-replicas", "does one restart stop writes?", MIN_ISR, all_in_sync_replicas),
+    AuditCheck(
+        "min-isr-above-replicas",
+        "can min.insync.replicas ever be met?",
+        "KAFKA-15583",
+        more_in_sync_replicas_than_there_are,
+    ),
+    AuditCheck("two-replicas", "are there enough replicas for a good setting?", MIN_ISR, two_replicas),
+    AuditCheck("one-rack", "are replicas spread over racks?", "KIP-36", one_rack),
+    AuditCheck(
+        "unflushed-in-one-room",
+        "can one power failure reach all replicas?",
+        "log.flush.interval.messages",
+        nothing_is_flushed,
+    ),
+)

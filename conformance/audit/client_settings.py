@@ -1,0 +1,140 @@
+"""How does a client get in? A file with the names of Kafka's own clients, or with librdkafka's: both are understood.
+
+Values are read for the connection and stand nowhere else: errors name settings, and never a value.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from fault_injection.releases import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+JAAS = "sasl.jaas.config"
+_JAAS_OPTION = re.compile(r"(\w+)\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'|([^\s;]+))")
+_LINE = re.compile(r"\s*([^\s=:#!]+)\s*[=:\s]\s*(.*?)\s*$")
+_ALIKE = {
+    "security.protocol": "protocol",
+    "sasl.mechanism": "mechanism",
+    "sasl.mechanisms": "mechanism",
+    "sasl.username": "username",
+    "sasl.password": "password",
+    "ssl.ca.location": "ca_file",
+    "ssl.truststore.location": "ca_file",
+    "ssl.certificate.location": "certificate_file",
+    "ssl.keystore.location": "certificate_file",
+    "ssl.key.location": "key_file",
+    "ssl.key.password": "key_password",
+    "ssl.crl.location": "revoked_file",
+}
+"""The names of Kafka's clients and of librdkafka, with what they mean here; stores must be PEM files (KIP-651)."""
+_PEM = ("ssl.truststore.location", "ssl.keystore.location")
+_CHECKS_HOST = "ssl.endpoint.identification.algorithm"
+_CHECKS_CERTIFICATE = "enable.ssl.certificate.verification"
+
+
+@dataclass(frozen=True, slots=True)
+class ClientSettings:
+    """What protects a client's connection. A secret is not shown.
+
+    Attributes:
+        protocol: one of ``PROTOCOLS``.
+        mechanism: of SASL, one of ``MECHANISMS``.
+        ca_file: PEM of the authorities that are trusted.
+        certificate_file: PEM of the client's own certificate; ``key_file`` has its key, if it is not in there.
+        revoked_file: PEM of the certificates that are trusted no more.
+        checks_host: whether the broker's certificate must name its host.
+    """
+
+    protocol: str = "PLAINTEXT"
+    mechanism: str | None = None
+    username: str | None = None
+    password: str | None = field(default=None, repr=False)
+    ca_file: str | None = None
+    certificate_file: str | None = None
+    key_file: str | None = None
+    key_password: str | None = field(default=None, repr=False)
+    revoked_file: str | None = None
+    checks_host: bool = True
+
+    def options(self) -> dict[str, str | bool | None]:
+        """Return them by kafka-python's names."""
+        return {
+            "security_protocol": self.protocol,
+            "sasl_mechanism": self.mechanism,
+            "sasl_plain_username": self.username,
+            "sasl_plain_password": self.password,
+            "ssl_cafile": self.ca_file,
+            "ssl_certfile": self.certificate_file,
+            "ssl_keyfile": self.key_file,
+            "ssl_password": self.key_password,
+            "ssl_crlfile": self.revoked_file,
+            "ssl_check_hostname": self.checks_host,
+        }
+
+
+def client_settings(path: Path) -> ClientSettings:
+    """Read a client's properties file.
+
+    Raises:
+        UsageError: the file cannot be read, or asks for what is not supported; never names a value of a secret.
+    """
+    given = _properties(path)
+    _check(given, path)
+    named = {_ALIKE[name]: value for name, value in given.items() if name in _ALIKE} | _from_jaas(given, path)
+    settings = ClientSettings(**named, checks_host=given.get(_CHECKS_HOST) not in {"", "none"})
+    if settings.protocol.startswith("SASL"):
+        _known(settings.mechanism or "", MECHANISMS, "sasl.mechanism", path)
+        if not settings.username or settings.password is None:
+            raise UsageError(f"{path}: {JAAS}, or sasl.username and sasl.password, must say who asks.")
+    return settings
+
+
+def _properties(path: Path) -> dict[str, str]:
+    """Return the settings of a properties file; a line that ends with a backslash goes on."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--command-config {path} cannot be read: {error}") from error
+    whole = re.sub(r"\\\r?\n\s*", "", text)
+    lines = [line for line in whole.splitlines() if line.strip() and line.lstrip()[0] not in "#!"]
+    found = [_LINE.fullmatch(line) for line in lines]
+    return {match[1]: match[2] for match in found if match is not None}
+
+
+def _check(given: Mapping[str, str], path: Path) -> None:
+    _known(given.get("security.protocol", "PLAINTEXT"), PROTOCOLS, "security.protocol", path)
+    if given.get(_CHECKS_CERTIFICATE, "true").lower() == "false":
+        raise UsageError(f"{path}: {_CHECKS_CERTIFICATE}=false is refused: name the CA with ssl.ca.location instead.")
+    for name in _PEM:
+        kind = given.get(name.replace("location", "type"), "PEM" if given.get(name, "").endswith(".pem") else "JKS")
+        if name in given and kind.upper() != "PEM":
+            message = (
+                f"{path}: {name} is a {kind} store, and only PEM is read here: `keytool -exportcert -rfc` makes "
+                f"one; set {name.replace('location', 'type')}=PEM"
+            )
+            raise UsageError(message)
+
+
+def _known(value: str, known: tuple[str, ...], name: str, path: Path) -> str:
+    if value not in known:
+        raise UsageError(f"{path}: {name} must be one of {', '.join(known)}.")
+    return value
+
+
+def _from_jaas(given: Mapping[str, str], path: Path) -> dict[str, str]:
+    """Return user and password of a JAAS line, such as ``….PlainLoginModule required username="a" password="b";``."""
+    if JAAS not in given:
+        return {}
+    options = {name: next(filter(None, quoted), "") for name, *quoted in _JAAS_OPTION.findall(given[JAAS])}
+    if not {"username", "password"} <= options.keys():
+        raise UsageError(f"{path}: {JAAS} names no username and password.")
+    plain = {name: re.sub(r"\\(.)", r"\1", value) for name, value in options.items()}
+    return {"username": plain["username"], "password": plain["password"]}

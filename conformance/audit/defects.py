@@ -1,0 +1,127 @@
+"""Which known defects has the release, and do the cluster's settings expose them? By the rules of the model.
+
+A defect is there if its own entry of the catalogue shows it by the release's rules; of a line of which the patch is not
+known, it may be there if the first patch has it. Settings expose it if its schedule shows it with them, too. What the
+recommended settings expose only another release mends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from conformance.audit.audited import MIN_ISR, UNCLEAN
+from conformance.audit.finding import AuditCheck, AuditFinding, Severity, Unseen, setting_evidence
+from conformance.catalogue.scenario import Scenario
+from conformance.catalogue.track_record import TRACK_RECORD
+from conformance.registry import select
+from conformance.scenarios.regressions.defect import Kind
+from oracle.rules.by_version import rules_for
+from oracle.rules.release import first_patch
+from oracle.schedule import TopicSettings
+from oracle.steps.step import ScheduleError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.audit.audited import Audited
+    from conformance.audit.release_seen import ReleaseSeen
+    from conformance.scenarios.regressions.defect import KnownDefect
+    from oracle.rules.rule_set import RuleSet
+
+RECOMMENDED = TopicSettings(min_insync_replicas=2)
+"""With three replicas and acks=all."""
+
+
+@dataclass(frozen=True, slots=True)
+class DefectSeen:
+    """A known defect that the release has, or may have.
+
+    Attributes:
+        is_sure: every patch of the release line has it.
+        rules: of a patch that has it.
+    """
+
+    defect: KnownDefect
+    is_sure: bool
+    rules: RuleSet
+
+    @property
+    def words(self) -> str:
+        """Return what it is, and how sure that the release has it."""
+        before = "" if self.is_sure else f" (patches before {self.defect.fixed} only)"
+        return f"{self.defect.issue}{before}: {self.defect.symptom}"
+
+
+def defects_seen(release: ReleaseSeen) -> tuple[DefectSeen, ...]:
+    """Return the defects of the track record that a release has, or may have."""
+    if release.line is None:
+        return ()
+    version, mode = release.line.release.version, release.line.rules.metadata
+    patches = (version,) if release.is_named else (version, first_patch(version))
+    found = []
+    for defect in TRACK_RECORD:
+        having = [rules for rules in (rules_for(patch, mode) for patch in patches) if _shows(defect, rules)]
+        if having:
+            found.append(DefectSeen(defect, len(having) == len(patches), having[0]))
+    return tuple(found)
+
+
+def unavoidable(release: ReleaseSeen) -> tuple[DefectSeen, ...]:
+    """Return the defects that a release has, or may have, and that the recommended settings show, too."""
+    return tuple(one for one in defects_seen(release) if _shows(one.defect, one.rules, RECOMMENDED))
+
+
+def exposed_defects(audited: Audited) -> Iterator[AuditFinding | Unseen]:
+    """Yield topics whose settings expose a defect that the recommended settings do not.
+
+    What a release merely lacks, the check of that setting tells.
+    """
+    for subject, why in audited.unseen_topics():
+        yield Unseen("known-defect", subject, why)
+    repaired = [one for one in defects_seen(audited.release) if one.defect.kind is Kind.REPAIRED]
+    avoidable = [one for one in repaired if not _shows(one.defect, one.rules, RECOMMENDED)]
+    for facts in audited.topics:
+        settings = TopicSettings(facts.needed, facts.is_unclean)
+        for one in avoidable:
+            if facts.replicas > 1 and _shows(one.defect, one.rules, settings):
+                yield AuditFinding(
+                    "known-defect",
+                    Severity.HIGH if one.is_sure else Severity.MEDIUM,
+                    f"topic {facts.name}",
+                    (setting_evidence(MIN_ISR, facts.min_isr), setting_evidence(UNCLEAN, facts.unclean)),
+                    f"{one.words}; shown by {one.defect.command(one.rules.version)}",
+                    f"Kafka {one.defect.fixed} or newer, or {MIN_ISR}=2 with 3 replicas and {UNCLEAN}=false",
+                )
+
+
+def _shows(defect: KnownDefect, rules: RuleSet, settings: TopicSettings | None = None) -> bool:
+    """Return whether a release shows a defect that, with these settings, the one which repaired it does not."""
+    number, repaired = TRACK_RECORD.index(defect), rules_for(defect.fixed, defect.metadata)
+    return _is_shown(number, rules, settings) and not _is_shown(number, repaired, settings)
+
+
+@cache
+def _is_shown(number: int, rules: RuleSet, settings: TopicSettings | None) -> bool:
+    """Return whether a defect's own entry shows it, with other settings if they are given and it has a schedule."""
+    defect = TRACK_RECORD[number]
+    (entry,) = select([defect.scenario])
+    if rules.metadata is not defect.metadata or entry.where.reason_not_to_run(rules.version, rules.metadata):
+        return False
+    if isinstance(entry, Scenario) and settings is not None:
+        own = replace(
+            entry.schedule.settings,
+            min_insync_replicas=settings.min_insync_replicas,
+            unclean_leader_election=settings.unclean_leader_election,
+        )
+        entry = replace(entry, schedule=replace(entry.schedule, settings=own))
+    try:
+        return bool(defect.sign.read(entry, rules) == defect.there)
+    except (ScheduleError, StopIteration):
+        return False
+
+
+CHECKS: tuple[AuditCheck, ...] = (
+    AuditCheck("known-defect", "do these settings expose a known defect?", "the track record", exposed_defects),
+)

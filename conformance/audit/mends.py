@@ -1,0 +1,27 @@
+"""Kafka's own commands that make a change, as an audit proposes them. It never runs one."""
+
+from __future__ import annotations
+
+SERVER = "--bootstrap-server HOST:PORT"
+
+
+def set_on_topic(topic: str, setting: str, value: object) -> str:
+    """Return the command that sets a topic's setting."""
+    return (
+        f"kafka-configs.sh {SERVER} --alter --entity-type topics --entity-name {topic} --add-config {setting}={value}"
+    )
+
+
+def set_on_brokers(setting: str, value: object) -> str:
+    """Return the command that sets the default of all brokers (KIP-226)."""
+    return f"kafka-configs.sh {SERVER} --alter --entity-type brokers --entity-default --add-config {setting}={value}"
+
+
+def reassign(topic: str) -> str:
+    """Return the command that gives a topic's partitions other replicas, as a file says."""
+    return f"kafka-reassign-partitions.sh {SERVER} --execute --reassignment-json-file {topic}.json"
+
+
+def upgrade_feature(feature: str, level: int) -> str:
+    """Return the command that raises a feature's level (KIP-584)."""
+    return f"kafka-features.sh {SERVER} upgrade --feature {feature}={level}"

@@ -1,0 +1,288 @@
+"""How is a cluster read that somebody else runs? By requests that change nothing, and by no other.
+
+Metadata, ApiVersions, DescribeConfigs, DescribeCluster, DescribeTopicPartitions, DescribeQuorum and ListTransactions,
+each where the release has it. A broker that does not answer, a request that it does not know, or may not answer to this
+user, is ``NotSeen`` with the reason; only if no broker answers at all there is no audit.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing, contextmanager
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+from kafka.errors import (
+    IncompatibleBrokerVersion,
+    KafkaConfigurationError,
+    KafkaError,
+    SaslAuthenticationFailedError,
+)
+from kafka.net.manager import KafkaConnectionManager
+from kafka.net.selector import NetworkSelector
+from kafka.protocol.admin import (
+    DescribeClusterRequest,
+    DescribeConfigsRequest,
+    DescribeQuorumRequest,
+    DescribeTopicPartitionsRequest,
+    ListTransactionsRequest,
+)
+from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
+
+from conformance.audit.client_settings import ClientSettings
+from conformance.audit.cluster import BrokerSeen, ClusterSeen, NotSeen, QuorumSeen, Spoken
+from conformance.audit.told import error_words, refused, request_name, settings_told, topic_told
+from fault_injection.releases import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from conformance.audit.cluster import Settings
+
+TOPIC_SETTINGS = ("min.insync.replicas", "unclean.leader.election.enable", "flush.messages", "flush.ms")
+BROKER_SETTINGS = (
+    "auto.create.topics.enable",
+    "default.replication.factor",
+    "inter.broker.protocol.version",
+    "log.flush.interval.messages",
+    "log.flush.interval.ms",
+    "min.insync.replicas",
+    "offsets.topic.replication.factor",
+    "replica.lag.time.max.ms",
+    "share.coordinator.state.topic.min.isr",
+    "share.coordinator.state.topic.replication.factor",
+    "transaction.state.log.min.isr",
+    "transaction.state.log.replication.factor",
+    "unclean.leader.election.enable",
+)
+_TOPIC, _BROKER = 2, 4  # resource types of DescribeConfigs
+TOPICS_AT_ONCE = 200
+"""So many topics' settings are asked for in one request."""
+PARTITIONS_AT_ONCE = 2000
+"""As many as a broker answers for in one DescribeTopicPartitions (``max.request.partition.size.limit``)."""
+CLIENT = "kafka-conformance"
+PLAIN = ClientSettings()
+PATIENCE_S = 5.0
+"""So long one broker may take for one answer."""
+
+
+class UnreadableClusterError(UsageError):
+    """No broker answered, or none let this user in; the message says who, why, and what to try."""
+
+
+@contextmanager
+def cluster_reader(
+    bootstrap: Sequence[str], client: ClientSettings = PLAIN, patience_s: float = PATIENCE_S
+) -> Iterator[ClusterReader]:
+    """Connect to a cluster, and disconnect at the end.
+
+    Args:
+        bootstrap: ``host:port`` of some brokers.
+        client: what protects the connection.
+        patience_s: how long a broker may take for an answer.
+
+    Raises:
+        UnreadableClusterError: none of them answers, or lets this user in.
+    """
+    patience_ms = int(patience_s * 1000)
+    options = {
+        **client.options(),
+        "bootstrap_servers": list(bootstrap),
+        "client_id": CLIENT,
+        "request_timeout_ms": patience_ms,
+        "socket_connection_setup_timeout_ms": patience_ms,
+        "socket_connection_setup_timeout_max_ms": patience_ms,
+        "receive_message_max_bytes": 100_000_000,
+    }
+    with closing(NetworkSelector(**options)) as network:
+        network.start()
+        with closing(_manager(network, options)) as manager:
+            _bootstrap(manager, options, patience_ms)
+            yield ClusterReader(manager)
+
+
+def _manager(network: NetworkSelector, options: dict[str, Any]) -> KafkaConnectionManager:
+    try:
+        return KafkaConnectionManager(network, **options)
+    except (KafkaConfigurationError, ValueError, OSError) as error:
+        raise UnreadableClusterError(f"the connection to {_where(options)} cannot be set up: {error}") from error
+
+
+def _bootstrap(manager: KafkaConnectionManager, options: dict[str, Any], patience_ms: int) -> None:
+    try:
+        manager.bootstrap(2 * patience_ms)
+    except SaslAuthenticationFailedError as error:
+        raise UnreadableClusterError(f"{_where(options)} does not let this user in: {error}") from error
+    except (OSError, ValueError) as error:
+        raise UnreadableClusterError(f"the connection to {_where(options)} cannot be set up: {error}") from error
+    except KafkaError as error:
+        message = (
+            f"no broker answers at {_where(options)} ({error_words(error)}): is the address that of a client listener, "
+            f"and does its protocol need --command-config (SASL or TLS)?"
+        )
+        raise UnreadableClusterError(message) from error
+
+
+def _where(options: dict[str, Any]) -> str:
+    return ", ".join(options["bootstrap_servers"])
+
+
+class ClusterReader:
+    """Reads one cluster.
+
+    Args:
+        manager: connected to it.
+    """
+
+    def __init__(self, manager: KafkaConnectionManager) -> None:
+        self._manager = manager
+        self._silent: set[int | str] = set()
+
+    def read(self, topics: Sequence[str] = ()) -> ClusterSeen:
+        """Read all that an audit looks at.
+
+        Args:
+            topics: globs; only these topics, and Kafka's internal ones. Every topic if there is none.
+
+        Raises:
+            UnreadableClusterError: the cluster does not answer any more.
+        """
+        metadata = self._metadata()
+        brokers = tuple(self._broker(one) for one in sorted(metadata.brokers, key=lambda one: one.node_id))
+        found = [one for one in metadata.topics if one.error_code == 0 and _is_asked_for(one, topics)]
+        names = [one.name for one in found]
+        eligible = self._eligible(names)
+        settings = self._settings_of_topics(names)
+        return ClusterSeen(
+            id=metadata.cluster_id,
+            brokers=brokers,
+            topics=tuple(
+                topic_told(one, settings[one.name], eligible) for one in sorted(found, key=lambda one: one.name)
+            ),
+            fenced=self._fenced(),
+            quorum=self._quorum(),
+            transactional_ids=self._transactional_ids([one.id for one in brokers]),
+            eligible=eligible if isinstance(eligible, NotSeen) else None,
+        )
+
+    def _metadata(self) -> Any:  # noqa: ANN401 - kafka-python makes its classes when it is imported
+        answer = self._asked(MetadataRequest(topics=None, allow_auto_topic_creation=False))
+        if isinstance(answer, NotSeen):
+            raise UnreadableClusterError(f"the cluster's metadata cannot be read: {answer.why}")
+        return answer
+
+    def _broker(self, node: Any) -> BrokerSeen:  # noqa: ANN401
+        speaks = self._spoken(node.node_id)
+        settings = speaks if isinstance(speaks, NotSeen) else self._settings_of(node.node_id)
+        return BrokerSeen(node.node_id, node.host, node.port, node.rack, speaks, settings)
+
+    def _spoken(self, broker: int) -> Spoken | NotSeen:
+        asked = ApiVersionsRequest(client_software_name=CLIENT, client_software_version="1")
+        answer = self._asked(asked, broker)
+        if isinstance(answer, NotSeen):
+            return answer
+        return Spoken(
+            {one.api_key: (one.min_version, one.max_version) for one in answer.api_keys},
+            {one.name: one.max_version for one in answer.supported_features or ()},
+            {one.name: one.max_version_level for one in answer.finalized_features or ()},
+        )
+
+    def _settings_of(self, broker: int) -> Settings | NotSeen:
+        return self._described([(_BROKER, str(broker), list(BROKER_SETTINGS))], broker)[str(broker)]
+
+    def _settings_of_topics(self, names: Sequence[str]) -> dict[str, Settings | NotSeen]:
+        found: dict[str, Settings | NotSeen] = {}
+        for at in range(0, len(names), TOPICS_AT_ONCE):
+            asked = [(_TOPIC, name, list(TOPIC_SETTINGS)) for name in names[at : at + TOPICS_AT_ONCE]]
+            found.update(self._described(asked))
+        return found
+
+    def _described(
+        self, asked: list[tuple[int, str, list[str]]], broker: int | None = None
+    ) -> dict[str, Settings | NotSeen]:
+        answer = self._asked(DescribeConfigsRequest(resources=asked, include_synonyms=broker is not None), broker)
+        if isinstance(answer, NotSeen):
+            return {name: answer for _, name, _ in asked}
+        return {one.resource_name: settings_told(one) for one in answer.results}
+
+    def _fenced(self) -> tuple[int, ...] | NotSeen:
+        answer = self._asked(DescribeClusterRequest(include_fenced_brokers=True, min_version=2))
+        if isinstance(answer, NotSeen):
+            return answer
+        return tuple(sorted(one.broker_id for one in answer.brokers if one.is_fenced))
+
+    def _quorum(self) -> QuorumSeen | NotSeen | None:
+        topic = DescribeQuorumRequest.TopicData
+        partition = topic.PartitionData(partition_index=0)
+        asked = DescribeQuorumRequest(topics=[topic(topic_name="__cluster_metadata", partitions=[partition])])
+        answer = self._asked(asked)
+        if isinstance(answer, NotSeen):
+            return answer
+        (found,) = answer.topics[0].partitions
+        hosts = {node.node_id: node.listeners[0].host for node in answer.nodes or () if node.listeners}
+        voters = tuple(sorted(one.replica_id for one in found.current_voters))
+        return QuorumSeen(found.leader_id, voters, {voter: hosts[voter] for voter in voters if voter in hosts})
+
+    def _transactional_ids(self, brokers: Iterable[int]) -> tuple[str, ...] | NotSeen:
+        found: set[str] = set()
+        for broker in brokers:
+            answer = self._asked(ListTransactionsRequest(state_filters=[], producer_id_filters=[]), broker)
+            if isinstance(answer, NotSeen):
+                return answer
+            found.update(one.transactional_id for one in answer.transaction_states)
+        return tuple(sorted(found))
+
+    def _eligible(self, names: Sequence[str]) -> dict[tuple[str, int], Any] | NotSeen:
+        found: dict[tuple[str, int], Any] = {}
+        request, cursor = DescribeTopicPartitionsRequest, None
+        while names:
+            topics = [request.TopicRequest(name=name) for name in names]
+            asked = request(topics=topics, response_partition_limit=PARTITIONS_AT_ONCE, cursor=cursor)
+            answer = self._asked(asked)
+            if isinstance(answer, NotSeen):
+                return answer
+            found.update(
+                {(topic.name, one.partition_index): one for topic in answer.topics for one in topic.partitions}
+            )
+            if answer.next_cursor is None:
+                break
+            after = answer.next_cursor
+            cursor = request.Cursor(topic_name=after.topic_name, partition_index=after.partition_index)
+            names = [name for name in sorted(names) if name >= after.topic_name]
+        return found
+
+    def _asked(self, request: Any, broker: int | None = None) -> Any:  # noqa: ANN401
+        """Send a request, to any broker that answers if none is named, and return the answer, or why there is none."""
+        brokers = self._by_trust() if broker is None else [broker]
+        told = NotSeen("no broker is known")
+        for one in brokers:
+            answer = self._asked_of(one, request)
+            if not isinstance(answer, _Silent):
+                return answer
+            told = NotSeen(answer.why)
+        return told
+
+    def _by_trust(self) -> list[int | str]:
+        """Return every broker, those that answered the last question first."""
+        known = [one.node_id for one in self._manager.cluster.brokers() or self._manager.cluster.bootstrap_brokers()]
+        return sorted(known, key=lambda one: (one in self._silent, str(one)))
+
+    def _asked_of(self, broker: int | str, request: Any) -> Any:  # noqa: ANN401
+        try:
+            answer = self._manager.run(self._manager.send, request, broker)
+        except IncompatibleBrokerVersion:
+            return NotSeen(f"the release has no {request_name(request)} that tells it")
+        except KafkaError as error:
+            self._silent.add(broker)
+            return _Silent(f"broker {broker} did not answer {request_name(request)} ({error_words(error)})")
+        self._silent.discard(broker)
+        if code := getattr(answer, "error_code", 0):
+            return refused(request, code)
+        return answer
+
+
+class _Silent(NotSeen):
+    """A broker that did not answer: another one may."""
+
+
+def _is_asked_for(topic: Any, globs: Sequence[str]) -> bool:  # noqa: ANN401
+    return not globs or topic.is_internal or any(fnmatchcase(topic.name, glob) for glob in globs)

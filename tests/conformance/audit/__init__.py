@@ -1,0 +1,1 @@
+"""Is a cluster read truly, and is each mistake found?"""

@@ -1,0 +1,78 @@
+"""Are a client's settings understood by both families of names, and is no secret told?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.audit.client_settings import ClientSettings, client_settings
+from fault_injection.releases import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+JAVA = r"""# as the Java clients have it
+security.protocol=SASL_SSL
+sasl.mechanism = SCRAM-SHA-512
+sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required \
+    username="auditor" \
+    password="s\"cret";
+ssl.truststore.type=PEM
+ssl.truststore.location=/etc/ca.pem
+ssl.endpoint.identification.algorithm=
+retries=3
+"""
+LIBRDKAFKA = """security.protocol=SASL_SSL
+sasl.mechanisms=SCRAM-SHA-512
+sasl.username=auditor
+sasl.password=s"cret
+ssl.ca.location=/etc/ca.pem
+ssl.endpoint.identification.algorithm=none
+"""
+MEANT = ClientSettings("SASL_SSL", "SCRAM-SHA-512", "auditor", 's"cret', ca_file="/etc/ca.pem", checks_host=False)
+
+
+def read(text: str, directory: Path) -> ClientSettings:
+    path = directory / "client.properties"
+    path.write_text(text)
+    return client_settings(path)
+
+
+@pytest.mark.parametrize("text", [JAVA, LIBRDKAFKA])
+def test_both_families_of_names_mean_the_same(text: str, tmp_path: Path) -> None:
+    assert read(text, tmp_path) == MEANT
+
+
+def test_a_host_is_checked_unless_it_is_said_otherwise(tmp_path: Path) -> None:
+    read_so = read("security.protocol: SSL\nssl.ca.location: ca.pem\n", tmp_path)
+    assert read_so == ClientSettings("SSL", ca_file="ca.pem")
+    assert read_so.options()["ssl_check_hostname"] is True
+    assert read("ssl.endpoint.identification.algorithm=https\n", tmp_path).checks_host
+
+
+def test_a_secret_is_not_shown(tmp_path: Path) -> None:
+    assert "cret" not in repr(read(JAVA, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("security.protocol=TLS\n", "security.protocol must be one of PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL"),
+        ("security.protocol=SASL_SSL\nsasl.mechanism=GSSAPI\n", "sasl.mechanism must be one of PLAIN, SCRAM-SHA-256"),
+        ("security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\nsasl.password=hidden\n", "must say who asks"),
+        ("sasl.jaas.config=Module required password='hidden';\n", "names no username and password"),
+        ("ssl.truststore.location=trust.jks\nssl.truststore.password=hidden\n", "is a JKS store"),
+        ("ssl.keystore.location=k.p12\nssl.keystore.type=PKCS12\n", "is a PKCS12 store"),
+        ("enable.ssl.certificate.verification=false\n", "is refused: name the CA"),
+    ],
+)
+def test_what_is_not_supported_is_told_without_a_secret(text: str, told: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=told) as refused:
+        read(text, tmp_path)
+    assert "hidden" not in str(refused.value)
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read"):
+        client_settings(tmp_path / "none.properties")
