@@ -28,10 +28,10 @@ def _evidence(facts: TopicFacts) -> tuple[Ground, ...]:
     return _replicas(facts), setting_evidence(MIN_ISR, facts.min_isr)
 
 
-def _lost(audited: Audited, facts: TopicFacts, min_isr: int | None = None) -> str:
-    acks = min(audited.producers.acks, key=lambda one: (one is Acks.ALL, one))
-    wanted = facts.needed if min_isr is None else min_isr
-    return loss_words(audited.rules, acks, wanted, facts.replicas, unclean=facts.is_unclean)
+def _lost(audited: Audited, facts: TopicFacts) -> str:
+    """Return what a lone leader's acknowledgement is worth; what an unclean election does is told by its own check."""
+    acks = Acks.ALL if Acks.ALL in audited.producers.acks else Acks.LEADER
+    return loss_words(audited.rules, acks, 1, facts.replicas, unclean=False)
 
 
 def _unseen(check: str, audited: Audited) -> Iterator[Unseen]:
@@ -159,7 +159,7 @@ def two_replicas(audited: Audited) -> Iterator[AuditFinding | Unseen]:
     yield from _unseen("two-replicas", audited)
     for facts in audited.topics:
         if facts.replicas == 2 and facts.needed <= 2:
-            lone = f"with {MIN_ISR}=1 a lone leader acknowledges: {_lost(audited, facts, 1)}"
+            lone = f"with {MIN_ISR}=1 a lone leader acknowledges: {_lost(audited, facts)}"
             yield AuditFinding(
                 "two-replicas",
                 Severity.HIGH if facts.needed == 1 else Severity.MEDIUM,

@@ -51,8 +51,8 @@ class Loss:
         """Return it as a sentence."""
         faults = self.cell.faults.value
         if self.is_found:
-            how = f": {self.found.decided_by}" if self.found.decided_by else ""
-            return f"by {faults} an acknowledged record is lost in {self.found.actions} actions{how}"
+            first = f": {self.found.decided_by.split(';')[0]}" if self.found.decided_by else ""
+            return f"by {faults} an acknowledged record is lost in {self.found.actions} actions{first}"
         extent = "searched whole" if self.found.is_complete else f"searched to {self.found.states:,} states only"
         return f"by {faults} no loss was found with {self.cell.replicas} replicas, {extent}"
 
@@ -81,7 +81,16 @@ def losses(rules: RuleSet, acks: Acks, min_isr: int, replicas: int, *, unclean: 
 def loss_words(rules: RuleSet | None, acks: Acks, min_isr: int, replicas: int, *, unclean: bool) -> str:
     """Return what settings lose as a sentence; says so if that was not searched."""
     found = () if rules is None else losses(rules, acks, min_isr, replicas, unclean=unclean)
-    if not found:
+    if rules is None or not found:
         return "what these settings lose on this release was not searched"
-    shown = [one for one in found if one.is_found] or list(found)
-    return "; ".join(one.words for one in shown)
+    cell = found[0].cell
+    steps = (
+        f"kafka-conformance guarantees --kafka {rules.version}/{rules.metadata.value} --acks {_acks_word(acks)} "
+        f"--min-isr {cell.min_isr} --unclean {'on' if unclean else 'off'} --replicas {replicas}"
+    )
+    worst = next((one for one in found if one.is_found), None)
+    return f"{worst.words} (the steps: {steps})" if worst is not None else "; ".join(one.words for one in found)
+
+
+def _acks_word(acks: Acks) -> str:
+    return "all" if acks is Acks.ALL else str(int(acks))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-SERVER = "--bootstrap-server HOST:PORT"
+PLACE = "HOST:PORT"
+"""Stands for the brokers that were asked."""
+SERVER = f"--bootstrap-server {PLACE}"
 
 
 def set_on_topic(topic: str, setting: str, value: object) -> str:

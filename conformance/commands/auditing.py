@@ -10,6 +10,7 @@ from conformance.audit.audit import CHECKS, audit
 from conformance.audit.audited import Audited, Producers
 from conformance.audit.client_settings import client_settings
 from conformance.audit.finding import Severity
+from conformance.audit.mends import PLACE
 from conformance.audit.reading import PATIENCE_S, PLAIN, cluster_reader
 from conformance.audit.release_seen import release_seen
 from conformance.commands.parser import add_json, table_lines, whole_number
@@ -89,9 +90,9 @@ def _audit(console: Console, parsed: argparse.Namespace) -> int:
         cluster = reader.read(parsed.topic)
     found = audit(Audited(cluster, release_seen(cluster, named), producers))
     if console.as_json:
-        console.answer_json(_as_json(found))
+        console.answer_json(_as_json(found, parsed.bootstrap_server))
     else:
-        console.answer("\n".join(_lines(found, console.width(WIDTH))))
+        console.answer("\n".join(_lines(found, console.width(WIDTH), parsed.bootstrap_server)))
     fails_on = Severity[parsed.fail_on.upper()] if parsed.fail_on else None
     return int(fails_on is not None and any(row.finding.severity >= fails_on for row in found.rows))
 
@@ -127,7 +128,7 @@ def _list_checks(console: Console) -> int:
     return 0
 
 
-def _lines(found: Audit, width: int) -> Iterator[str]:
+def _lines(found: Audit, width: int, servers: str = PLACE) -> Iterator[str]:
     cluster = found.audited.cluster
     partitions = sum(len(topic.partitions) for topic in cluster.topics)
     about = (
@@ -137,7 +138,7 @@ def _lines(found: Audit, width: int) -> Iterator[str]:
     yield from _wrapped(about, width, "")
     yield ""
     for row in found.rows:
-        yield from _row(row, width)
+        yield from _row(row, width, servers)
     if not found.rows:
         yield f"{len(CHECKS)} checks, nothing found"
     if found.unseen:
@@ -151,7 +152,7 @@ def _lines(found: Audit, width: int) -> Iterator[str]:
             yield from _wrapped(f"{defect.words}; repaired in {defect.defect.fixed}", width, "  ")
 
 
-def _row(row: Row, width: int) -> Iterator[str]:
+def _row(row: Row, width: int, servers: str) -> Iterator[str]:
     one = row.finding
     yield f"{one.severity.name}  {one.check}  {_subjects(row.subjects)}"
     yield from _wrapped("; ".join(f"{it.what} {it.value} ({it.source})" for it in one.evidence), width, "  ")
@@ -159,7 +160,7 @@ def _row(row: Row, width: int) -> Iterator[str]:
     yield from _wrapped(f"mend: {one.mend}", width, "  ")
     if one.command is not None:
         likewise = f"   (likewise for {len(row.subjects) - 1} more)" if len(row.subjects) > 1 else ""
-        yield f"    {one.command}{likewise}"
+        yield f"    {one.command.replace(PLACE, servers)}{likewise}"
     yield ""
 
 
@@ -174,7 +175,7 @@ def _wrapped(text: str, width: int, indent: str) -> Iterator[str]:
     )
 
 
-def _as_json(found: Audit) -> dict[str, Any]:
+def _as_json(found: Audit, servers: str = PLACE) -> dict[str, Any]:
     cluster, release = found.audited.cluster, found.audited.release
     return {
         "cluster": cluster.id,
@@ -187,7 +188,7 @@ def _as_json(found: Audit) -> dict[str, Any]:
             "is_named": release.is_named,
             "words": release.words,
         },
-        "findings": [_row_as_json(row) for row in found.rows],
+        "findings": [_row_as_json(row, servers) for row in found.rows],
         "unseen": [{"check": one.check, "subjects": one.subjects, "why": one.why} for one in found.unseen],
         "defects": [
             {"issue": one.defect.issue, "is_sure": one.is_sure, "symptom": one.defect.symptom} for one in found.defects
@@ -195,7 +196,7 @@ def _as_json(found: Audit) -> dict[str, Any]:
     }
 
 
-def _row_as_json(row: Row) -> dict[str, Any]:
+def _row_as_json(row: Row, servers: str) -> dict[str, Any]:
     one = row.finding
     return {
         "check": one.check,
@@ -204,5 +205,5 @@ def _row_as_json(row: Row) -> dict[str, Any]:
         "evidence": [{"what": it.what, "value": it.value, "source": it.source} for it in one.evidence],
         "harm": one.harm,
         "mend": one.mend,
-        "command": one.command,
+        "command": None if one.command is None else one.command.replace(PLACE, servers),
     }
