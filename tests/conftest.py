@@ -33,6 +33,8 @@ AT_NIGHT = {
     "tests/fault_injection/cluster/test_isolation.py": r"_is_unregistered_.*\[process\]|_keeps_.*\[docker\]",
     "tests/fault_injection/faults/test_process_faults.py": r"\[docker-(kill|kill_together|stop|pause)-",
     # Releases between the oldest and the newest.
+    "tests/conformance/audit/test_audit_with_brokers.py": r"\[(2\.8\.2|3\.9\.2)\]",
+    "tests/conformance/audit/test_api_versions.py": r"\[(?!0\.10\.2\.2/|4\.4\.0/)",
     "tests/conformance/clients/": r"\[(2\.8\.2|3\.9\.2)[]-]",
     "tests/conformance/probes/": r"\[(2\.8\.2|3\.9\.2)[]-]",
     "tests/fault_injection/faults/": r"\[process-(2\.8\.2|3\.9\.2|4\.3\.1)[]-]",

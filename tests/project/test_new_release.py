@@ -65,6 +65,7 @@ PLACES = (
     Place(".github/workflows/nightly.yml", rf"^ +- {VERSION}/kraft\n    (?:steps|env):"),
     Place("oracle/rules/request_versions.py", rf'^NEWEST_KNOWN = "{LINE}"$', "{line}"),
     Place("tests/oracle/measured_versions.json", rf'^ "{VERSION}/kraft": .*\n\}}'),
+    Place("conformance/audit/api_versions.json", rf'^ "{VERSION}/kraft": .*\n\}}'),
     Place("tests/oracle/golden/rule_releases.json", rf'"metadata-log": \[\s+"3\.3\.0 to {VERSION}"'),
     Place("oracle/brokers/guarantee_table.json", rf'"{VERSION} kraft"\], "cells"(?![\s\S]*"releases")'),
     Place("compose/kraft/docker-compose.yaml", rf"(?:Kafka |composed |/jars/){VERSION}\b"),
