@@ -175,7 +175,26 @@ def _returned(world: World, broker: BrokerId) -> World:
     if not world.state.replica(broker).alive or broker in world.state.controller.registered:
         return world
     require_known_to_leader(world, broker)
-    return world.apply(BrokerReturned(broker, clean=True))
+    returned = world.apply(BrokerReturned(broker, clean=True))
+    _require_nothing_unanswered(world, returned, broker)
+    return returned
+
+
+def _require_nothing_unanswered(before: World, after: World, broker: BrokerId) -> None:
+    """Refuse the return of a KRaft broker that leads again, if a record of its earlier leadership has no answer yet.
+
+    Its fetch of the metadata log and its heartbeat race: if it reads that it leads no more before it is unfenced, and
+    so elected, it refuses the record; otherwise it acknowledges it (``BrokerLifecycleManager``, ``ReplicaManager``).
+    """
+    is_elected_again = after.state.controller.leader == broker != before.state.controller.leader
+    if after.rules.metadata is MetadataMode.KRAFT and is_elected_again:
+        waiting = [one.label for one in before.state.produces if one.leader == broker and one.outcome is None]
+        if waiting:
+            message = (
+                f"broker {broker} leads again when it is back, and has not answered {waiting[0]} yet: whether it hears "
+                f"before that it leads no more, nobody knows"
+            )
+            raise ImpossibleEventError(message)
 
 
 # Who removes a silent replica from the ISR? What the two timing profiles make of a kill and of passing time.

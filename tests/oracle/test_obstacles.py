@@ -7,7 +7,7 @@ import pytest
 from oracle.predict import predict
 from oracle.predicting.wording import ChangeKind
 from oracle.rules.by_version import rules_for
-from oracle.schedule import check_structure
+from oracle.schedule import Schedule, check_structure
 from oracle.steps.brokers import Isolate, Kill, KillTogether, LoseTail, Pause, Rejoin, Resume, Start, Stop
 from oracle.steps.frames import AwaitHold, CutLink, Heal, Hold, ReleaseHold
 from oracle.steps.produce import Produce
@@ -147,6 +147,20 @@ def test_without_a_leader_a_resumed_one_leads_again_and_has_lost_nothing() -> No
     prediction = predict(schedule(*left, Start(TWO), Start(THREE), Checkpoint("all"), replicas=ALL, min_isr=2), KRAFT)
     assert [moment.leader for moment in prediction.checkpoints] == [None, ONE]
     assert prediction.records[0].fate is Fate.PRESENT
+
+
+def test_a_broker_that_leads_again_at_its_return_must_have_answered_every_record() -> None:
+    """In KRaft mode it may read before that it leads no more, and refuses the record, or it does not."""
+
+    def left_alone(acks: Acks, expect: Expectation) -> Schedule:
+        steps = (hold("held", fetch_offset=1), produce("m0", acks=acks, expect=expect), AwaitHold("held"))
+        others = (Isolate(ONE), Kill(TWO), Checkpoint("nobody leads"), Rejoin(ONE), Checkpoint("end"))
+        return schedule(*steps, *others, unclean=True)
+
+    answered = left_alone(Acks.LEADER, Expectation.ACKNOWLEDGED)
+    assert [one.leader for one in predict(answered, KRAFT).checkpoints] == [None, ONE]
+    with pytest.raises(ScheduleError, match=r"broker 1 leads again when it is back, and has not answered m0 yet"):
+        predict(left_alone(Acks.ALL, Expectation.PENDING), KRAFT)
 
 
 def test_under_lag_a_paused_follower_keeps_a_record_from_being_committed() -> None:
