@@ -100,11 +100,21 @@ ZOOKEEPER_CONTROLLER_EMPTYING_ISR = Rule(
 
 
 def removed(view: ControllerView, partition: ElectedPartition, broker: BrokerId) -> ControllerView:
-    """Elect without the broker if it led; else take it out of the ISR in a new epoch."""
+    """Elect without the broker if it led; else take it out of the ISR in a new epoch.
+
+    If nobody can be elected it leaves the ISR all the same, where it is not the last: who is left there is down, too
+    (``KafkaController.removeReplicasFromIsr``).
+    """
     view = replace(view, registered=view.registered - {broker})
-    if view.leader == broker:
-        return re_elected(view, partition, elect)
-    return shrunk(view, broker)
+    if view.leader != broker:
+        return shrunk(view, broker)
+    return without_leader(re_elected(view, partition, elect), broker)
+
+
+def without_leader(view: ControllerView, broker: BrokerId) -> ControllerView:
+    """Take the former leader out of the ISR of a partition that nobody leads, unless it is the last one there."""
+    others = tuple(b for b in view.isr if b != broker)
+    return replace(view, isr=others) if view.leader is None and others else view
 
 
 def removed_even_if_last(view: ControllerView, partition: ElectedPartition, broker: BrokerId) -> ControllerView:
@@ -182,7 +192,7 @@ def removed_in_kraft_mode(view: ControllerView, partition: ElectedPartition, bro
     """Elect without the broker if it led; else take it out of the ISR in the same epoch."""
     view = replace(view, registered=view.registered - {broker})
     if view.leader == broker:
-        return re_elected(view, partition, elect)
+        return without_leader(re_elected(view, partition, elect), broker)
     remaining = tuple(b for b in view.isr if b != broker)
     return replace(view, isr=remaining or view.isr)
 

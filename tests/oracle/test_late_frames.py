@@ -108,3 +108,13 @@ def test_the_chronicle_tells_what_a_late_fetch_moved() -> None:
     prediction = predict(schedule(*steps, replicas=(ONE, TWO, THREE)), rules_for("3.6.2", MetadataMode.KRAFT))
     story = "\n".join(story_lines(explain(prediction)))
     assert "high watermark of leader 1 rises to 1, as broker 2's fetch at offset 1 reaches leader 1 late" in story
+
+
+def test_a_leader_that_ends_leaves_a_dead_replica_alone_in_the_isr() -> None:
+    """A late fetch has brought it in; nobody is elected, and the former leader is no member any more."""
+    joined = after(Kill(THREE), *HELD, Kill(TWO), LATE, kafka="0.10.2.2", mode=MetadataMode.ZOOKEEPER)
+    assert joined.state.controller.isr == (ONE, TWO)
+    left = take(joined, Kill(ONE)).state.controller
+    assert (left.leader, left.isr) == (None, (TWO,))
+    back = take(take(joined, Kill(ONE)), Start(ONE)).state.controller
+    assert back.leader is None

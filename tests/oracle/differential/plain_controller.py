@@ -43,6 +43,7 @@ def broker_gone(cluster: Cluster, broker: int) -> None:
             view["epoch"] += 1
             empties = cluster["facts"]["empties_isr_if_unclean"] and cluster["unclean"]
             view["isr"] = [] if empties and view["isr"] == [broker] else view["isr"]
+            view["isr"] = [member for member in view["isr"] if member != broker] or view["isr"]
     elif broker in view["isr"] and len(view["isr"]) > 1:
         view["isr"].remove(broker)
         view["epoch"] += 1 if cluster["facts"]["shrink_bumps_epoch"] else 0
