@@ -65,9 +65,16 @@ MUTANTS = (
     TextMutant(
         "ways that meet again keep what decided for one of them",
         "predicting.branches",
-        "replace(met, race=shared(met.race, way.race))",
-        "met",
+        "race=shared(way.race, other.race)",
+        "race=way.race",
         test_races.test_a_race_that_no_longer_matters_decides_for_nothing_later,
+    ),
+    TextMutant(
+        "ways that meet again have what one of them had on the way",
+        "predicting.branches",
+        "moments=opened(way.moments, other.moments)",
+        "moments=way.moments",
+        test_races.test_what_a_race_leaves_open_for_some_steps_only_is_marked_there,
     ),
     TextMutant(
         "a counted frame need not be awaited",
