@@ -67,7 +67,7 @@ def audit(audited: Audited) -> Audit:
     told = [one for check in CHECKS for one in check.look(audited)]
     rows = _alike(one for one in told if isinstance(one, AuditFinding))
     unseen = _unseen(one for one in told if isinstance(one, Unseen))
-    return Audit(audited, rows, unseen, defects.unavoidable(audited.release))
+    return Audit(audited, rows, unseen, defects.unavoidable(audited))
 
 
 def _alike(findings: Iterable[AuditFinding]) -> tuple[Row, ...]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from conformance.audit.cluster import NO_LEADER, NotSeen, seen
 from conformance.audit.release_seen import METADATA_VERSION, ReleaseSeen, metadata_mode
 from oracle.rules.by_version import rules_for
+from oracle.rules.unclean_election import heeded
 from oracle.vocabulary import Acks, MetadataMode
 
 if TYPE_CHECKING:
@@ -125,12 +126,17 @@ class Audited:
     @cached_property
     def topics(self) -> tuple[TopicFacts, ...]:
         """Return the users' topics whose settings were seen."""
-        return tuple(facts for one in self.cluster.topics if not one.is_internal and (facts := facts_of(one)))
+        return tuple(one for one in self.every_topic if not one.topic.is_internal)
 
     @cached_property
     def internal_topics(self) -> tuple[TopicFacts, ...]:
         """Return Kafka's own topics whose settings were seen."""
-        return tuple(facts for one in self.cluster.topics if one.is_internal and (facts := facts_of(one)))
+        return tuple(one for one in self.every_topic if one.topic.is_internal)
+
+    @cached_property
+    def every_topic(self) -> tuple[TopicFacts, ...]:
+        """Return every topic that has partitions and whose settings were seen."""
+        return tuple(facts for one in self.cluster.topics if one.partitions and (facts := facts_of(one)))
 
     def unseen_topics(self) -> Iterator[tuple[str, str]]:
         """Yield each topic whose settings were not seen, and why."""
@@ -166,9 +172,14 @@ class Audited:
         """Return the brokers that are up."""
         return frozenset(one.id for one in self.cluster.brokers)
 
-    def has_too_many_replicas(self, partition: PartitionSeen) -> bool:
-        """Return whether a partition is known to have more replicas than there are brokers."""
-        return self.registered is not None and len(partition.replicas) > len(self.registered)
+    def has_replicas_nowhere(self, partition: PartitionSeen) -> bool:
+        """Return whether a partition is known to have replicas on brokers that there are not."""
+        return self.registered is not None and not self.registered.issuperset(partition.replicas)
+
+    @cached_property
+    def heeds_unclean(self) -> bool:
+        """Return whether the release looks at unclean.leader.election.enable (in KRaft mode from 3.9 on)."""
+        return self.rules is None or heeded(self.rules.election) is self.rules.election
 
 
 def facts_of(topic: TopicSeen) -> TopicFacts | None:

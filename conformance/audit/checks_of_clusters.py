@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from conformance.audit.audited import MIN_ISR
 from conformance.audit.cluster import NotSeen
-from conformance.audit.finding import AuditCheck, AuditFinding, Ground, Severity, Unseen, setting_evidence
+from conformance.audit.finding import AuditCheck, AuditFinding, Ground, Severity, Unseen, setting_ground
 from conformance.audit.mends import reassign, set_on_topic, upgrade_feature
 from conformance.audit.release_seen import METADATA_VERSION, LineSpeaks
 from oracle.vocabulary import Acks, MetadataMode
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.audit.audited import Audited, TopicFacts
+    from conformance.audit.cluster import TopicSeen
 
 OWN_TOPICS = {
     "__consumer_offsets": ("offsets.topic.replication.factor", "committed offsets"),
@@ -22,46 +24,64 @@ OWN_TOPICS = {
     "__share_group_state": ("share.coordinator.state.topic.replication.factor", "the state of share groups"),
 }
 """Kafka's own topics, by what broker setting they are created, and what is lost with their records."""
+LAG_LEAST_MS = 5_000
+"""Less throws followers out that are merely busy; a broker refuses less than replica.fetch.wait.max.ms."""
 LAG_BUILT_IN_MS = 30_000
 """replica.lag.time.max.ms as it is built in from 2.5 on; 10,000 before."""
 
 
 def own_topics(audited: Audited) -> Iterator[AuditFinding | Unseen]:
     """Yield Kafka's own topics that are kept worse than a topic of users should be."""
-    if len(audited.cluster.brokers) < 2:
-        return
     wanted = min(3, len(audited.registered or audited.live))
-    for facts in audited.internal_topics:
-        if facts.name in OWN_TOPICS and (facts.replicas < wanted or facts.needed == 1):
-            yield _poor_own_topic(facts, wanted)
-    known = {one.name for one in audited.cluster.topics}
-    for name, (setting, content) in OWN_TOPICS.items():
-        told = next(audited.cluster.broker_setting(setting), None)
-        if name not in known and told is not None and int(told[1].value or wanted) < wanted:
-            yield AuditFinding(
-                "internal-topics",
-                Severity.MEDIUM,
-                f"topic {name}",
-                (setting_evidence(setting, told[1]),),
-                f"it will be created with {told[1].value} of {wanted} possible replicas: {content} are lost with them",
-                f"{setting}={wanted} before it is first used",
-            )
+    if wanted == 1:  # one broker has no other place for them
+        return
+    seen_settings = {one.name: one for one in audited.internal_topics}
+    known = {one.name: one for one in audited.cluster.topics if one.name in OWN_TOPICS}
+    for name, topic in known.items():
+        if isinstance(topic.settings, NotSeen):
+            yield Unseen("internal-topics", f"topic {name}", topic.settings.why)
+        facts = seen_settings.get(name)
+        is_lone = facts is not None and facts.needed == 1 and wanted > 2
+        if topic.partitions and (topic.replication_factor < wanted or is_lone):
+            yield _poor_own_topic(topic, facts, wanted)
+    for name in OWN_TOPICS.keys() - known.keys():
+        yield from _to_be_created(audited, name, wanted)
 
 
-def _poor_own_topic(facts: TopicFacts, wanted: int) -> AuditFinding:
-    _, content = OWN_TOPICS[facts.name]
-    is_short = facts.replicas < wanted
+def _poor_own_topic(topic: TopicSeen, facts: TopicFacts | None, wanted: int) -> AuditFinding:
+    _, content = OWN_TOPICS[topic.name]
+    is_short, factor = topic.replication_factor < wanted, topic.replication_factor
+    evidence = (Ground("replication factor", str(factor), "Metadata"),)
+    more = () if facts is None else (setting_ground(MIN_ISR, facts.min_isr),)
+    lone = f"one broker alone can acknowledge {content}: they are lost with it"
+    floor = f", and {MIN_ISR}=2" if wanted > 2 else ""
     return AuditFinding(
         "internal-topics",
-        Severity.HIGH,
-        f"topic {facts.name}",
-        (Ground("replication factor", str(facts.replicas), "Metadata"), setting_evidence(MIN_ISR, facts.min_isr)),
-        f"{content} are on one broker alone when they are acknowledged: lost with it, groups begin again elsewhere"
-        if facts.name == "__consumer_offsets"
-        else f"{content} can be lost with one broker",
-        f"{wanted} replicas, and {MIN_ISR}=2" if is_short else f"{MIN_ISR}=2",
-        reassign(facts.name) if is_short else set_on_topic(facts.name, MIN_ISR, 2),
+        Severity.HIGH if factor == 1 or not is_short else Severity.MEDIUM,
+        f"topic {topic.name}",
+        (*evidence, *more),
+        lone if factor == 1 or not is_short else f"{content} bear the end of one broker less than {wanted} replicas do",
+        f"{wanted} replicas{floor}" if is_short else f"{MIN_ISR}=2",
+        reassign(topic.name) if is_short else set_on_topic(topic.name, MIN_ISR, 2),
     )
+
+
+def _to_be_created(audited: Audited, name: str, wanted: int) -> Iterator[AuditFinding | Unseen]:
+    setting, content = OWN_TOPICS[name]
+    every = [one for _, one in audited.cluster.broker_setting(setting)]
+    told = [one for one in every if int(one.value or wanted) < wanted]
+    for broker in audited.cluster.brokers:
+        if isinstance(broker.settings, NotSeen):
+            yield Unseen("internal-topics", f"broker {broker.id}", broker.settings.why)
+    if told:
+        yield AuditFinding(
+            "internal-topics",
+            Severity.MEDIUM,
+            f"topic {name}",
+            (setting_ground(setting, told[0]),),
+            f"it will be created with {told[0].value} of {wanted} possible replicas: with them go {content}",
+            f"{setting}={wanted} before it is first used",
+        )
 
 
 def created_with_one_replica(audited: Audited) -> Iterator[AuditFinding | Unseen]:
@@ -80,8 +100,8 @@ def created_with_one_replica(audited: Audited) -> Iterator[AuditFinding | Unseen
                 Severity.MEDIUM,
                 f"broker {broker.id}",
                 (
-                    setting_evidence("auto.create.topics.enable", creates),
-                    setting_evidence("default.replication.factor", factor),
+                    setting_ground("auto.create.topics.enable", creates),
+                    setting_ground("default.replication.factor", factor),
                 ),
                 "who produces to a topic that there is not creates it, with one replica",
                 "auto.create.topics.enable=false, or default.replication.factor=3 (in server.properties)",
@@ -90,14 +110,14 @@ def created_with_one_replica(audited: Audited) -> Iterator[AuditFinding | Unseen
 
 def controllers(audited: Audited) -> Iterator[AuditFinding | Unseen]:
     """Say that one host more or less decides whether the cluster has a controller."""
-    if audited.mode is not MetadataMode.KRAFT:
+    if audited.mode is MetadataMode.ZOOKEEPER:
         return
     quorum = audited.cluster.quorum
     if isinstance(quorum, NotSeen) or quorum is None:
         yield Unseen("controller-quorum", "cluster", quorum.why if quorum else "no quorum was told")
         return
     voters = Ground("voters", ", ".join(map(str, quorum.voters)), "DescribeQuorum")
-    hosts = sorted(set(quorum.hosts.values()))
+    hosts = Counter(quorum.hosts.values())
     if len(quorum.voters) == 1:
         yield AuditFinding(
             "controller-quorum",
@@ -108,14 +128,16 @@ def controllers(audited: Audited) -> Iterator[AuditFinding | Unseen]:
             "elected",
             "three voters",
         )
-    elif len(quorum.hosts) == len(quorum.voters) and len(hosts) <= len(quorum.voters) // 2:
+    elif len(quorum.hosts) < len(quorum.voters):
+        yield Unseen("controller-quorum", "cluster", "DescribeQuorum names no hosts of voters before 3.9")
+    elif len(quorum.voters) - max(hosts.values()) <= len(quorum.voters) // 2:
         yield AuditFinding(
             "controller-quorum",
             Severity.HIGH,
             "cluster",
-            (voters, Ground("their hosts", ", ".join(hosts), "DescribeQuorum")),
+            (voters, Ground("their hosts", ", ".join(sorted(quorum.hosts.values())), "DescribeQuorum")),
             "the end of one host ends the majority of controllers: nobody is elected then",
-            "voters on as many hosts",
+            "three voters or more, each on a host of its own",
         )
 
 
@@ -151,26 +173,28 @@ def several_releases(audited: Audited) -> Iterator[AuditFinding | Unseen]:
 
 def lag_time(audited: Audited) -> Iterator[AuditFinding | Unseen]:
     """Say that a silent follower stays in the ISR for longer than the loss that is bearable with acks=1."""
-    bearable_ms = audited.producers.bearable_s * 1000
     is_lost = Acks.LEADER in audited.producers.acks
+    longest_ms = audited.producers.bearable_s * 1000 if is_lost else LAG_BUILT_IN_MS
     for broker in audited.cluster.brokers:
         if isinstance(broker.settings, NotSeen):
             yield Unseen("lag-time", f"broker {broker.id}", broker.settings.why)
             continue
-        setting = broker.settings.get("replica.lag.time.max.ms")
-        if setting is None or int(setting.value or 0) <= max(bearable_ms, 0 if is_lost else LAG_BUILT_IN_MS):
+        setting = broker.settings["replica.lag.time.max.ms"]
+        lag_ms = int(setting.value or 0)
+        if lag_ms <= longest_ms:
             continue
-        seconds = int(setting.value or 0) / 1000
+        lost = (
+            f"a follower that fetches nothing for {lag_ms / 1000:g} s is still in sync and can be elected: with acks=1 "
+        )
         yield AuditFinding(
             "lag-time",
             Severity.MEDIUM if is_lost else Severity.LOW,
             f"broker {broker.id}",
-            (setting_evidence("replica.lag.time.max.ms", setting),),
-            f"a follower that fetches nothing for {seconds:g} s is still in sync and can be elected: with acks=1 the "
-            f"records of that time are lost"
+            (setting_ground("replica.lag.time.max.ms", setting),),
+            f"{lost}the records of that time are lost"
             if is_lost
-            else f"while a follower is silent, up to {seconds:g} s, records sent with acks=all wait for it",
-            f"replica.lag.time.max.ms={int(min(bearable_ms, LAG_BUILT_IN_MS))}",
+            else f"while a follower is silent, up to {lag_ms / 1000:g} s, records sent with acks=all wait for it",
+            f"replica.lag.time.max.ms={max(LAG_LEAST_MS, int(longest_ms))}",
         )
 
 

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from conformance.audit.audited import ELIGIBLE_FEATURE, MIN_ISR, TRANSACTION_FEATURE, UNCLEAN
 from conformance.audit.cluster import NotSeen, Source
-from conformance.audit.finding import AuditCheck, AuditFinding, Ground, Severity, Unseen, setting_evidence
+from conformance.audit.finding import AuditCheck, AuditFinding, Ground, Severity, Unseen, setting_ground
 from conformance.audit.losses import loss_words
 from conformance.audit.mends import set_on_brokers, set_on_topic, upgrade_feature
-from oracle.rules.unclean_election import heeded
 from oracle.vocabulary import Acks
 
 if TYPE_CHECKING:
@@ -26,8 +25,8 @@ def unclean_election(audited: Audited) -> Iterator[AuditFinding | Unseen]:
     for subject, why in audited.unseen_topics():
         yield Unseen("unclean-election", subject, why)
     for facts in _unclean(audited):
-        if not audited.has_transactions:
-            is_heeded = audited.rules is None or heeded(audited.rules.election) == audited.rules.election
+        if not (audited.has_transactions and audited.heeds_unclean):
+            is_heeded = audited.heeds_unclean
             yield AuditFinding(
                 "unclean-election",
                 Severity.CRITICAL if is_heeded else Severity.LOW,
@@ -48,7 +47,7 @@ def unclean_transactions(audited: Audited) -> Iterator[AuditFinding | Unseen]:
             yield Unseen("unclean-transactions", "cluster", audited.cluster.transactional_ids.why)
         return
     for facts in _unclean(audited):
-        if audited.has_transactions:
+        if audited.has_transactions and audited.heeds_unclean:
             yield AuditFinding(
                 "unclean-transactions",
                 Severity.CRITICAL,
@@ -67,7 +66,10 @@ def unclean_transactions(audited: Audited) -> Iterator[AuditFinding | Unseen]:
 def eligible_replicas_off(audited: Audited) -> Iterator[AuditFinding | Unseen]:
     """Say that eligible leader replicas are off where the release's new clusters have them."""
     levels, supported = audited.finalized, audited.supported
-    if audited.rules is None or not audited.rules.has_eligible_by_default or not supported:
+    if audited.rules is None or (audited.rules.has_eligible_by_default and not supported):
+        yield Unseen("eligible-replicas-off", "cluster", "the release, or what its brokers support, is not known")
+        return
+    if not audited.rules.has_eligible_by_default or not supported:
         return
     if levels is not None and not audited.has_eligible and supported.get(ELIGIBLE_FEATURE, 0) > 0:
         yield AuditFinding(
@@ -84,6 +86,8 @@ def eligible_replicas_off(audited: Audited) -> Iterator[AuditFinding | Unseen]:
 
 def unheeded_min_isr(audited: Audited) -> Iterator[AuditFinding | Unseen]:
     """Say where a broker's own min.insync.replicas counts no more, as the cluster has eligible leader replicas."""
+    if audited.has_eligible is None:
+        yield Unseen("broker-min-isr-unheeded", "cluster", "no broker told its features")
     if not audited.has_eligible:
         return
     for broker in audited.cluster.brokers:
@@ -92,12 +96,12 @@ def unheeded_min_isr(audited: Audited) -> Iterator[AuditFinding | Unseen]:
             continue
         setting = broker.settings.get(MIN_ISR)
         own = next((one for one in setting.others if one.source is Source.BROKER_FILE), None) if setting else None
-        if setting is not None and own is not None and own.value != setting.value:
+        if setting is not None and own is not None and int(own.value or 0) > int(setting.value or 0):
             yield AuditFinding(
                 "broker-min-isr-unheeded",
                 Severity.HIGH,
                 f"broker {broker.id}",
-                (setting_evidence(MIN_ISR, setting), setting_evidence(MIN_ISR, own)),
+                (setting_ground(MIN_ISR, setting), setting_ground(MIN_ISR, own)),
                 f"with eligible leader replicas the cluster's default of {MIN_ISR} holds, and no broker's own: "
                 f"topics without a value count {setting.value}",
                 f"set the cluster's default to what was meant; that clears the eligible leader replicas of its topics, "
@@ -109,7 +113,10 @@ def unheeded_min_isr(audited: Audited) -> Iterator[AuditFinding | Unseen]:
 def transaction_version(audited: Audited) -> Iterator[AuditFinding | Unseen]:
     """Say that a late EndTxn can end the next transaction, where transactions of the second version are off."""
     levels, supported = audited.finalized, audited.supported
-    if levels is None or not supported or supported.get(TRANSACTION_FEATURE, 0) < TRANSACTIONS_2:
+    if levels is None or supported is None:
+        yield Unseen("transaction-version", "cluster", "a broker did not tell its features")
+        return
+    if supported.get(TRANSACTION_FEATURE, 0) < TRANSACTIONS_2:
         return
     if levels.get(TRANSACTION_FEATURE, 0) >= TRANSACTIONS_2:
         return
@@ -132,17 +139,17 @@ def transaction_version(audited: Audited) -> Iterator[AuditFinding | Unseen]:
 
 
 def _unclean(audited: Audited) -> Iterator[TopicFacts]:
-    return (one for one in audited.topics if one.is_unclean and one.replicas > 1)
+    return (one for one in audited.every_topic if one.is_unclean and one.replicas > 1)
 
 
 def _evidence(facts: TopicFacts) -> tuple[Ground, ...]:
-    return setting_evidence(UNCLEAN, facts.unclean), setting_evidence(MIN_ISR, facts.min_isr)
+    return setting_ground(UNCLEAN, facts.unclean), setting_ground(MIN_ISR, facts.min_isr)
 
 
 def _mend(facts: TopicFacts) -> str:
-    if facts.unclean.source is Source.TOPIC:
-        return set_on_topic(facts.name, UNCLEAN, "false")
-    return set_on_brokers(UNCLEAN, "false")
+    if facts.unclean.source in {Source.CLUSTER_DEFAULT, Source.BROKER_FILE}:
+        return set_on_brokers(UNCLEAN, "false")
+    return set_on_topic(facts.name, UNCLEAN, "false")
 
 
 def _lost(audited: Audited, facts: TopicFacts) -> str:

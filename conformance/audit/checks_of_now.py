@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.audit.audited import MIN_ISR, facts_of, is_led
-from conformance.audit.finding import AuditCheck, AuditFinding, Ground, Severity, Unseen, setting_evidence
+from conformance.audit.audited import MIN_ISR, is_led
+from conformance.audit.finding import AuditCheck, AuditFinding, Ground, Severity, Unseen, setting_ground
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,13 +50,14 @@ def on_eligible_replicas(audited: Audited) -> Iterator[AuditFinding | Unseen]:
 
 def below_min_isr(audited: Audited) -> Iterator[AuditFinding | Unseen]:
     """Yield partitions that take no record with acks=all now."""
+    yield from _unseen("under-min-isr", audited)
     for facts, partition in _led(audited):
         if len(partition.isr) < _floor(facts, partition):
             yield AuditFinding(
                 "under-min-isr",
                 Severity.CRITICAL,
                 _name(facts.topic, partition),
-                (_isr(partition), setting_evidence(MIN_ISR, facts.min_isr)),
+                (_isr(partition), setting_ground(MIN_ISR, facts.min_isr)),
                 "records sent with acks=all are refused now",
                 f"bring back the replicas {_absent(partition)}",
             )
@@ -64,13 +65,15 @@ def below_min_isr(audited: Audited) -> Iterator[AuditFinding | Unseen]:
 
 def at_min_isr(audited: Audited) -> Iterator[AuditFinding | Unseen]:
     """Yield partitions that the next failure stops (KIP-427)."""
+    yield from _unseen("at-min-isr", audited)
     for facts, partition in _led(audited):
-        if len(partition.isr) == _floor(facts, partition) < len(partition.replicas):
+        is_waiting = not audited.has_replicas_nowhere(partition)
+        if is_waiting and len(partition.isr) == _floor(facts, partition) < len(partition.replicas):
             yield AuditFinding(
                 "at-min-isr",
                 Severity.HIGH,
                 _name(facts.topic, partition),
-                (_isr(partition), setting_evidence(MIN_ISR, facts.min_isr)),
+                (_isr(partition), setting_ground(MIN_ISR, facts.min_isr)),
                 "the next failure of a replica in sync stops writes with acks=all",
                 f"bring back the replicas {_absent(partition)}, and restart no other broker before they are in sync",
             )
@@ -78,13 +81,16 @@ def at_min_isr(audited: Audited) -> Iterator[AuditFinding | Unseen]:
 
 def next_restart(audited: Audited) -> Iterator[AuditFinding | Unseen]:
     """Yield partitions that lack a replica already, and that one restart more puts at min.insync.replicas."""
+    yield from _unseen("roll-margin", audited)
     for facts, partition in _led(audited):
+        if audited.has_replicas_nowhere(partition):
+            continue
         if len(partition.isr) - 1 == _floor(facts, partition) and len(partition.isr) < len(partition.replicas):
             yield AuditFinding(
                 "roll-margin",
                 Severity.MEDIUM,
                 _name(facts.topic, partition),
-                (_isr(partition), setting_evidence(MIN_ISR, facts.min_isr)),
+                (_isr(partition), setting_ground(MIN_ISR, facts.min_isr)),
                 f"a restart of any of the brokers {_listed(partition.isr)} leaves it at {MIN_ISR}: a failure during a "
                 f"roll then stops writes with acks=all",
                 f"wait until the replicas {_absent(partition)} are in sync before a broker is restarted",
@@ -96,12 +102,14 @@ def _partitions(audited: Audited) -> Iterator[tuple[TopicSeen, PartitionSeen]]:
 
 
 def _led(audited: Audited) -> Iterator[tuple[TopicFacts, PartitionSeen]]:
-    """Yield led partitions whose settings were seen; what lacks brokers for good is another check's."""
-    for topic in audited.cluster.topics:
-        facts = facts_of(topic)
-        if facts is not None:
-            known = (one for one in topic.partitions if is_led(one) and not audited.has_too_many_replicas(one))
-            yield from ((facts, partition) for partition in known)
+    """Yield led partitions whose settings were seen."""
+    for facts in audited.every_topic:
+        yield from ((facts, partition) for partition in facts.topic.partitions if is_led(partition))
+
+
+def _unseen(check: str, audited: Audited) -> Iterator[Unseen]:
+    for subject, why in audited.unseen_topics():
+        yield Unseen(check, subject, why)
 
 
 def _floor(facts: TopicFacts, partition: PartitionSeen) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.audit.cluster import NotSeen
-from conformance.audit.finding import AuditCheck, AuditFinding, Ground, Severity, Unseen, setting_evidence
+from conformance.audit.finding import AuditCheck, AuditFinding, Ground, Severity, Unseen, setting_ground
 from conformance.audit.losses import loss_words
 from conformance.audit.mends import reassign, set_on_topic
 from oracle.vocabulary import Acks
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from conformance.audit.audited import Audited, TopicFacts
 
 MIN_ISR = "min.insync.replicas"
+UNFLUSHED = 1_000_000
+"""A flush every so many records is none that a power failure would not come before."""
 RECOMMENDED = 3
 """The fewest replicas with which one can be lost while writes go on and every record is still on two brokers."""
 
@@ -25,7 +27,7 @@ def _replicas(facts: TopicFacts) -> Ground:
 
 
 def _evidence(facts: TopicFacts) -> tuple[Ground, ...]:
-    return _replicas(facts), setting_evidence(MIN_ISR, facts.min_isr)
+    return _replicas(facts), setting_ground(MIN_ISR, facts.min_isr)
 
 
 def _lost(audited: Audited, facts: TopicFacts) -> str:
@@ -62,18 +64,18 @@ def more_replicas_than_brokers(audited: Audited) -> Iterator[AuditFinding | Unse
             why = (
                 f"whether brokers {absent} are gone or down: the release tells only live ones (from 4.0 the others too)"
             )
-            yield Unseen("replication-factor-above-brokers", f"topic {topic.name}", why)
-        elif any(map(audited.has_too_many_replicas, topic.partitions)):
-            brokers = len(audited.registered or ())
+            yield Unseen("replicas-nowhere", f"topic {topic.name}", why)
+        elif any(map(audited.has_replicas_nowhere, topic.partitions)):
+            nowhere = ", ".join(str(one) for one in absent if one not in (audited.registered or ()))
             yield AuditFinding(
-                "replication-factor-above-brokers",
+                "replicas-nowhere",
                 Severity.HIGH,
                 f"topic {topic.name}",
                 (
                     Ground("replication factor", str(topic.replication_factor), "Metadata"),
-                    Ground("brokers", str(brokers), "DescribeCluster"),
+                    Ground("brokers that there are not", nowhere, "DescribeCluster"),
                 ),
-                f"at most {brokers} replicas can ever be in sync: each failure counts for one more than it seems to",
+                "replicas that are nowhere are never in sync: each failure counts for one more than it seems to",
                 "reassign its partitions to brokers that there are, or bring the missing ones back",
                 reassign(topic.name),
             )
@@ -97,6 +99,28 @@ def fewer_replicas_than_others(audited: Audited) -> Iterator[AuditFinding | Unse
             )
 
 
+def weak_acks(audited: Audited) -> Iterator[AuditFinding | Unseen]:
+    """Yield replicated topics whose producers do not wait for the replicas."""
+    weak = sorted((one for one in audited.producers.acks if one is not Acks.ALL), reverse=True)
+    for topic in audited.cluster.topics:
+        for acks in weak:
+            if topic.is_internal or topic.replication_factor <= 1:
+                continue
+            lost = loss_words(audited.rules, Acks.LEADER, 1, topic.replication_factor, unclean=False)
+            unheard = "nothing is acknowledged: a producer does not hear that a record was refused or lost"
+            yield AuditFinding(
+                "weak-acks",
+                Severity.HIGH if acks is Acks.LEADER else Severity.CRITICAL,
+                f"topic {topic.name}",
+                (
+                    Ground("acks", str(int(acks)), "--producer"),
+                    Ground("replication factor", str(topic.replication_factor), "Metadata"),
+                ),
+                f"the leader alone acknowledges: {lost}" if acks is Acks.LEADER else unheard,
+                "acks=all for records that matter",
+            )
+
+
 def one_in_sync_replica(audited: Audited) -> Iterator[AuditFinding | Unseen]:
     """Yield topics of which a lone leader acknowledges records with acks=all."""
     yield from _unseen("min-isr-1", audited)
@@ -109,8 +133,8 @@ def one_in_sync_replica(audited: Audited) -> Iterator[AuditFinding | Unseen]:
                 _evidence(facts),
                 f"with acks=all a leader that is alone in the ISR acknowledges records that no other broker has: "
                 f"{_lost(audited, facts)}",
-                f"{MIN_ISR}={facts.replicas - 1}: then a record is on that many brokers before it is acknowledged",
-                set_on_topic(facts.name, MIN_ISR, facts.replicas - 1),
+                f"{MIN_ISR}=2: then a record is on two brokers before it is acknowledged",
+                set_on_topic(facts.name, MIN_ISR, 2),
             )
 
 
@@ -200,14 +224,15 @@ def nothing_is_flushed(audited: Audited) -> Iterator[AuditFinding | Unseen]:
         if isinstance(broker.settings, NotSeen):
             yield Unseen("unflushed-in-one-room", f"broker {broker.id}", broker.settings.why)
             return
-    told = [(broker, setting) for broker, setting in audited.cluster.broker_setting("log.flush.interval.messages")]
-    if told and all(int(setting.value or 0) > 1_000_000 for _, setting in told):
+    told = list(audited.cluster.broker_setting("log.flush.interval.messages"))
+    waits = [setting.value for _, setting in audited.cluster.broker_setting("log.flush.interval.ms")]
+    if told and not any(waits) and all(int(setting.value or 0) > UNFLUSHED for _, setting in told):
         yield AuditFinding(
             "unflushed-in-one-room",
             Severity.LOW,
             "cluster",
             (
-                setting_evidence("log.flush.interval.messages", told[0][1]),
+                setting_ground("log.flush.interval.messages", told[0][1]),
                 Ground("racks", ", ".join(sorted(audited.racks)) or "none is set", "Metadata"),
             ),
             "an acknowledged record is in the page caches of its replicas, on no disk yet: if all of them lose power "
@@ -219,9 +244,9 @@ def nothing_is_flushed(audited: Audited) -> Iterator[AuditFinding | Unseen]:
 CHECKS: tuple[AuditCheck, ...] = (
     AuditCheck("replication-factor-1", "is there a second replica?", "replication factor", one_replica),
     AuditCheck(
-        "replication-factor-above-brokers",
+        "replicas-nowhere",
         "is there a broker for each replica?",
-        "replication factor",
+        "KIP-966 (DescribeCluster 2)",
         more_replicas_than_brokers,
     ),
     AuditCheck(
@@ -230,6 +255,7 @@ CHECKS: tuple[AuditCheck, ...] = (
         "replication factor",
         fewer_replicas_than_others,
     ),
+    AuditCheck("weak-acks", "do producers wait for the replicas?", "acks", weak_acks),
     AuditCheck("min-isr-1", "does a lone leader acknowledge with acks=all?", MIN_ISR, one_in_sync_replica),
     AuditCheck("min-isr-equals-replicas", "does one restart stop writes?", MIN_ISR, all_in_sync_replicas),
     AuditCheck(

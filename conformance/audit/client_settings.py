@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fault_injection.releases import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
@@ -36,6 +36,17 @@ _ALIKE = {
 }
 """The names of Kafka's clients and of librdkafka, with what they mean here; stores must be PEM files (KIP-651)."""
 _PEM = ("ssl.truststore.location", "ssl.keystore.location")
+UNDERSTOOD = frozenset(
+    {
+        *_ALIKE,
+        JAAS,
+        "ssl.endpoint.identification.algorithm",
+        "ssl.truststore.type",
+        "ssl.truststore.password",
+        "ssl.keystore.type",
+        "ssl.keystore.password",
+    }
+)
 _CHECKS_HOST = "ssl.endpoint.identification.algorithm"
 _CHECKS_CERTIFICATE = "enable.ssl.certificate.verification"
 
@@ -88,6 +99,7 @@ def client_settings(path: Path) -> ClientSettings:
     """
     given = _properties(path)
     _check(given, path)
+    given = {name: value.upper() if name == "security.protocol" else value for name, value in given.items()}
     named = {_ALIKE[name]: value for name, value in given.items() if name in _ALIKE} | _from_jaas(given, path)
     settings = ClientSettings(**named, checks_host=given.get(_CHECKS_HOST) not in {"", "none"})
     if settings.protocol.startswith("SASL"):
@@ -110,7 +122,14 @@ def _properties(path: Path) -> dict[str, str]:
 
 
 def _check(given: Mapping[str, str], path: Path) -> None:
-    _known(given.get("security.protocol", "PLAINTEXT"), PROTOCOLS, "security.protocol", path)
+    protocol = given.get("security.protocol", "PLAINTEXT").upper()
+    _known(protocol, PROTOCOLS, "security.protocol", path)
+    for name in given:
+        kind = name.partition(".")[0]
+        if kind in {"sasl", "ssl"} and name not in UNDERSTOOD:
+            raise UsageError(f"{path}: {name} is not understood; known are {', '.join(sorted(UNDERSTOOD))}.")
+        if kind in {"sasl", "ssl"} and kind.upper() not in protocol:
+            raise UsageError(f"{path}: {name} has no effect with security.protocol={protocol}: say which one is meant.")
     if given.get(_CHECKS_CERTIFICATE, "true").lower() == "false":
         raise UsageError(f"{path}: {_CHECKS_CERTIFICATE}=false is refused: name the CA with ssl.ca.location instead.")
     for name in _PEM:
@@ -121,6 +140,9 @@ def _check(given: Mapping[str, str], path: Path) -> None:
                 f"one; set {name.replace('location', 'type')}=PEM"
             )
             raise UsageError(message)
+    for name in (name for name in given if name.endswith(".location")):
+        if not Path(given[name]).is_file():
+            raise UsageError(f"{path}: {name} names {given[name]}, and there is no such file.")
 
 
 def _known(value: str, known: tuple[str, ...], name: str, path: Path) -> str:

@@ -26,6 +26,7 @@ class Source(StrEnum):
     CLUSTER_DEFAULT = "cluster default"
     BROKER_FILE = "server.properties"
     BUILT_IN = "built-in"
+    NOT_TOLD = "source not told"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +83,6 @@ class BrokerSeen:
     """
 
     id: int
-    host: str
-    port: int
     rack: str | None
     speaks: Spoken | NotSeen
     settings: Settings | NotSeen
@@ -136,7 +135,6 @@ class QuorumSeen:
         hosts: of each voter the host that the answer names (from 3.9, KIP-853); empty where it names none.
     """
 
-    leader: int
     voters: tuple[int, ...]
     hosts: Mapping[int, str] = field(default_factory=dict)
 

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from conformance.audit.audited import MIN_ISR, UNCLEAN
-from conformance.audit.finding import AuditCheck, AuditFinding, Severity, Unseen, setting_evidence
+from conformance.audit.finding import AuditCheck, AuditFinding, Severity, Unseen, setting_ground
 from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.track_record import TRACK_RECORD
 from conformance.registry import select
@@ -54,23 +54,33 @@ class DefectSeen:
         return f"{self.defect.issue}{before}: {self.defect.symptom}"
 
 
-def defects_seen(release: ReleaseSeen) -> tuple[DefectSeen, ...]:
-    """Return the defects of the track record that a release has, or may have."""
+def defects_seen(release: ReleaseSeen, *, has_eligible: bool | None = None) -> tuple[DefectSeen, ...]:
+    """Return the defects of the track record that a release has, or may have.
+
+    Args:
+        release: what is known of it.
+        has_eligible: whether the cluster has eligible leader replicas; None for the release's default.
+    """
     if release.line is None:
         return ()
     version, mode = release.line.release.version, release.line.rules.metadata
     patches = (version,) if release.is_named else (version, first_patch(version))
     found = []
     for defect in TRACK_RECORD:
-        having = [rules for rules in (rules_for(patch, mode) for patch in patches) if _shows(defect, rules)]
+        having = [
+            rules
+            for rules in (rules_for(patch, mode, eligible_leader_replicas=has_eligible) for patch in patches)
+            if _shows(defect, rules)
+        ]
         if having:
             found.append(DefectSeen(defect, len(having) == len(patches), having[0]))
     return tuple(found)
 
 
-def unavoidable(release: ReleaseSeen) -> tuple[DefectSeen, ...]:
+def unavoidable(audited: Audited) -> tuple[DefectSeen, ...]:
     """Return the defects that a release has, or may have, and that the recommended settings show, too."""
-    return tuple(one for one in defects_seen(release) if _shows(one.defect, one.rules, RECOMMENDED))
+    every = defects_seen(audited.release, has_eligible=audited.has_eligible)
+    return tuple(one for one in every if _shows(one.defect, one.rules, RECOMMENDED))
 
 
 def exposed_defects(audited: Audited) -> Iterator[AuditFinding | Unseen]:
@@ -78,9 +88,15 @@ def exposed_defects(audited: Audited) -> Iterator[AuditFinding | Unseen]:
 
     What a release merely lacks, the check of that setting tells.
     """
+    if audited.rules is None:
+        yield Unseen("known-defect", "cluster", "the release is not known: name it with --kafka")
     for subject, why in audited.unseen_topics():
         yield Unseen("known-defect", subject, why)
-    repaired = [one for one in defects_seen(audited.release) if one.defect.kind is Kind.REPAIRED]
+    repaired = [
+        one
+        for one in defects_seen(audited.release, has_eligible=audited.has_eligible)
+        if one.defect.kind is Kind.REPAIRED
+    ]
     avoidable = [one for one in repaired if not _shows(one.defect, one.rules, RECOMMENDED)]
     for facts in audited.topics:
         settings = TopicSettings(facts.needed, facts.is_unclean)
@@ -90,7 +106,7 @@ def exposed_defects(audited: Audited) -> Iterator[AuditFinding | Unseen]:
                     "known-defect",
                     Severity.HIGH if one.is_sure else Severity.MEDIUM,
                     f"topic {facts.name}",
-                    (setting_evidence(MIN_ISR, facts.min_isr), setting_evidence(UNCLEAN, facts.unclean)),
+                    (setting_ground(MIN_ISR, facts.min_isr), setting_ground(UNCLEAN, facts.unclean)),
                     f"{one.words}; shown by {one.defect.command(one.rules.version)}",
                     f"Kafka {one.defect.fixed} or newer, or {MIN_ISR}=2 with 3 replicas and {UNCLEAN}=false",
                 )

@@ -100,6 +100,6 @@ class AuditCheck:
     look: Callable[[Audited], Iterator[AuditFinding | Unseen]]
 
 
-def setting_evidence(name: str, setting: Setting) -> Ground:
+def setting_ground(name: str, setting: Setting) -> Ground:
     """Return a setting as evidence."""
     return Ground(name, "not shown" if setting.value is None else setting.value, setting.source.value)

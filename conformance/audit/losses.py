@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from oracle.brokers.guarantee_table import GuaranteeTable, decode, release_name
 from oracle.brokers.questions import Faults, GuaranteeCell
+from oracle.rules.by_version import rules_for
 from oracle.vocabulary import Acks
 
 if TYPE_CHECKING:
@@ -64,9 +65,11 @@ def losses(rules: RuleSet, acks: Acks, min_isr: int, replicas: int, *, unclean: 
         rules: of the release.
         acks: what producers wait for.
         min_isr: min.insync.replicas.
-        replicas: of a partition; more than were searched count as the most that were.
+        replicas: of a partition; more than three were not searched.
         unclean: whether unclean elections are allowed.
     """
+    if rules != rules_for(rules.version, rules.metadata):  # eligible leader replicas otherwise than by default
+        return ()
     row = kept_table().row_of(release_name(rules))
     if row is None or acks is Acks.NONE or replicas not in REPLICAS_SEARCHED:
         return ()
@@ -82,7 +85,7 @@ def loss_words(rules: RuleSet | None, acks: Acks, min_isr: int, replicas: int, *
     """Return what settings lose as a sentence; says so if that was not searched."""
     found = () if rules is None else losses(rules, acks, min_isr, replicas, unclean=unclean)
     if rules is None or not found:
-        return "what these settings lose on this release was not searched"
+        return "what these settings lose on this release, with its features as they are, was not searched"
     cell = found[0].cell
     steps = (
         f"kafka-conformance guarantees --kafka {rules.version}/{rules.metadata.value} --acks {_acks_word(acks)} "

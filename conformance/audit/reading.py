@@ -7,18 +7,11 @@ user, is ``NotSeen`` with the reason; only if no broker answers at all there is 
 
 from __future__ import annotations
 
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from kafka.errors import (
-    IncompatibleBrokerVersion,
-    KafkaConfigurationError,
-    KafkaError,
-    SaslAuthenticationFailedError,
-)
-from kafka.net.manager import KafkaConnectionManager
-from kafka.net.selector import NetworkSelector
+from kafka.errors import IncompatibleBrokerVersion, KafkaError
 from kafka.protocol.admin import (
     DescribeClusterRequest,
     DescribeConfigsRequest,
@@ -29,101 +22,51 @@ from kafka.protocol.admin import (
 from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 
 from conformance.audit.client_settings import ClientSettings
-from conformance.audit.cluster import BrokerSeen, ClusterSeen, NotSeen, QuorumSeen, Spoken
-from conformance.audit.told import error_words, refused, request_name, settings_told, topic_told
+from conformance.audit.cluster import BrokerSeen, ClusterSeen, NotSeen, QuorumSeen, Source, Spoken
+from conformance.audit.connecting import CLIENT, UnreadableClusterError, connected
+from conformance.audit.told import EligibleTold, error_words, refused, request_name, settings_told, topic_told
 from fault_injection.releases import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from kafka.net.manager import KafkaConnectionManager
+
     from conformance.audit.cluster import Settings
 
-TOPIC_SETTINGS = ("min.insync.replicas", "unclean.leader.election.enable", "flush.messages", "flush.ms")
+TOPIC_SETTINGS = ("min.insync.replicas", "unclean.leader.election.enable")
 BROKER_SETTINGS = (
     "auto.create.topics.enable",
     "default.replication.factor",
-    "inter.broker.protocol.version",
     "log.flush.interval.messages",
-    "log.flush.interval.ms",
     "min.insync.replicas",
     "offsets.topic.replication.factor",
     "replica.lag.time.max.ms",
-    "share.coordinator.state.topic.min.isr",
-    "share.coordinator.state.topic.replication.factor",
-    "transaction.state.log.min.isr",
-    "transaction.state.log.replication.factor",
-    "unclean.leader.election.enable",
 )
+"""Every release that tells settings has these, and checks read them."""
+MORE_BROKER_SETTINGS = (
+    "log.flush.interval.ms",
+    "share.coordinator.state.topic.replication.factor",
+    "transaction.state.log.replication.factor",
+)
+"""Without a value, or not on every release."""
 _TOPIC, _BROKER = 2, 4  # resource types of DescribeConfigs
 TOPICS_AT_ONCE = 200
 """So many topics' settings are asked for in one request."""
 PARTITIONS_AT_ONCE = 2000
 """As many as a broker answers for in one DescribeTopicPartitions (``max.request.partition.size.limit``)."""
-CLIENT = "kafka-conformance"
 PLAIN = ClientSettings()
 PATIENCE_S = 5.0
 """So long one broker may take for one answer."""
-
-
-class UnreadableClusterError(UsageError):
-    """No broker answered, or none let this user in; the message says who, why, and what to try."""
 
 
 @contextmanager
 def cluster_reader(
     bootstrap: Sequence[str], client: ClientSettings = PLAIN, patience_s: float = PATIENCE_S
 ) -> Iterator[ClusterReader]:
-    """Connect to a cluster, and disconnect at the end.
-
-    Args:
-        bootstrap: ``host:port`` of some brokers.
-        client: what protects the connection.
-        patience_s: how long a broker may take for an answer.
-
-    Raises:
-        UnreadableClusterError: none of them answers, or lets this user in.
-    """
-    patience_ms = int(patience_s * 1000)
-    options = {
-        **client.options(),
-        "bootstrap_servers": list(bootstrap),
-        "client_id": CLIENT,
-        "request_timeout_ms": patience_ms,
-        "socket_connection_setup_timeout_ms": patience_ms,
-        "socket_connection_setup_timeout_max_ms": patience_ms,
-        "receive_message_max_bytes": 100_000_000,
-    }
-    with closing(NetworkSelector(**options)) as network:
-        network.start()
-        with closing(_manager(network, options)) as manager:
-            _bootstrap(manager, options, patience_ms)
-            yield ClusterReader(manager)
-
-
-def _manager(network: NetworkSelector, options: dict[str, Any]) -> KafkaConnectionManager:
-    try:
-        return KafkaConnectionManager(network, **options)
-    except (KafkaConfigurationError, ValueError, OSError) as error:
-        raise UnreadableClusterError(f"the connection to {_where(options)} cannot be set up: {error}") from error
-
-
-def _bootstrap(manager: KafkaConnectionManager, options: dict[str, Any], patience_ms: int) -> None:
-    try:
-        manager.bootstrap(2 * patience_ms)
-    except SaslAuthenticationFailedError as error:
-        raise UnreadableClusterError(f"{_where(options)} does not let this user in: {error}") from error
-    except (OSError, ValueError) as error:
-        raise UnreadableClusterError(f"the connection to {_where(options)} cannot be set up: {error}") from error
-    except KafkaError as error:
-        message = (
-            f"no broker answers at {_where(options)} ({error_words(error)}): is the address that of a client listener, "
-            f"and does its protocol need --command-config (SASL or TLS)?"
-        )
-        raise UnreadableClusterError(message) from error
-
-
-def _where(options: dict[str, Any]) -> str:
-    return ", ".join(options["bootstrap_servers"])
+    """Connect to a cluster to read it, and disconnect at the end; as ``connected``."""
+    with connected(bootstrap, client, patience_s) as manager:
+        yield ClusterReader(manager)
 
 
 class ClusterReader:
@@ -148,10 +91,13 @@ class ClusterReader:
         """
         metadata = self._metadata()
         brokers = tuple(self._broker(one) for one in sorted(metadata.brokers, key=lambda one: one.node_id))
-        found = [one for one in metadata.topics if one.error_code == 0 and _is_asked_for(one, topics)]
-        names = [one.name for one in found]
+        found = [one for one in metadata.topics if _is_asked_for(one, topics)]
+        if topics and not any(_is_named(one, topics) for one in found):
+            raise UsageError(f"--topic {' '.join(topics)}: there is no such topic that this user may see.")
+        names = [one.name for one in found if not one.error_code]
         eligible = self._eligible(names)
         settings = self._settings_of_topics(names)
+        settings |= {one.name: refused(MetadataRequest, one.error_code) for one in found if one.error_code}
         return ClusterSeen(
             id=metadata.cluster_id,
             brokers=brokers,
@@ -173,7 +119,7 @@ class ClusterReader:
     def _broker(self, node: Any) -> BrokerSeen:  # noqa: ANN401
         speaks = self._spoken(node.node_id)
         settings = speaks if isinstance(speaks, NotSeen) else self._settings_of(node.node_id)
-        return BrokerSeen(node.node_id, node.host, node.port, node.rack, speaks, settings)
+        return BrokerSeen(node.node_id, node.rack, speaks, settings)
 
     def _spoken(self, broker: int) -> Spoken | NotSeen:
         asked = ApiVersionsRequest(client_software_name=CLIENT, client_software_version="1")
@@ -187,7 +133,7 @@ class ClusterReader:
         )
 
     def _settings_of(self, broker: int) -> Settings | NotSeen:
-        return self._described([(_BROKER, str(broker), list(BROKER_SETTINGS))], broker)[str(broker)]
+        return self._described([(_BROKER, str(broker), [*BROKER_SETTINGS, *MORE_BROKER_SETTINGS])], broker)[str(broker)]
 
     def _settings_of_topics(self, names: Sequence[str]) -> dict[str, Settings | NotSeen]:
         found: dict[str, Settings | NotSeen] = {}
@@ -202,7 +148,9 @@ class ClusterReader:
         answer = self._asked(DescribeConfigsRequest(resources=asked, include_synonyms=broker is not None), broker)
         if isinstance(answer, NotSeen):
             return {name: answer for _, name, _ in asked}
-        return {one.resource_name: settings_told(one) for one in answer.results}
+        needed, source = (TOPIC_SETTINGS, Source.TOPIC) if broker is None else (BROKER_SETTINGS, Source.BROKER_FILE)
+        told = {one.resource_name: settings_told(one, needed, source) for one in answer.results}
+        return {name: told.get(name, NotSeen("DescribeConfigs does not tell of it")) for _, name, _ in asked}
 
     def _fenced(self) -> tuple[int, ...] | NotSeen:
         answer = self._asked(DescribeClusterRequest(include_fenced_brokers=True, min_version=2))
@@ -217,10 +165,14 @@ class ClusterReader:
         answer = self._asked(asked)
         if isinstance(answer, NotSeen):
             return answer
-        (found,) = answer.topics[0].partitions
+        partitions = [one for topic in answer.topics for one in topic.partitions]
+        if not partitions or partitions[0].error_code:
+            none = NotSeen("DescribeQuorum tells of no quorum")
+            return refused(asked, partitions[0].error_code) if partitions else none
+        found = partitions[0]
         hosts = {node.node_id: node.listeners[0].host for node in answer.nodes or () if node.listeners}
         voters = tuple(sorted(one.replica_id for one in found.current_voters))
-        return QuorumSeen(found.leader_id, voters, {voter: hosts[voter] for voter in voters if voter in hosts})
+        return QuorumSeen(voters, {voter: hosts[voter] for voter in voters if voter in hosts})
 
     def _transactional_ids(self, brokers: Iterable[int]) -> tuple[str, ...] | NotSeen:
         found: set[str] = set()
@@ -231,8 +183,8 @@ class ClusterReader:
             found.update(one.transactional_id for one in answer.transaction_states)
         return tuple(sorted(found))
 
-    def _eligible(self, names: Sequence[str]) -> dict[tuple[str, int], Any] | NotSeen:
-        found: dict[tuple[str, int], Any] = {}
+    def _eligible(self, names: Sequence[str]) -> dict[tuple[str, int], EligibleTold] | NotSeen:
+        found: dict[tuple[str, int], EligibleTold] = {}
         request, cursor = DescribeTopicPartitionsRequest, None
         while names:
             topics = [request.TopicRequest(name=name) for name in names]
@@ -240,9 +192,8 @@ class ClusterReader:
             answer = self._asked(asked)
             if isinstance(answer, NotSeen):
                 return answer
-            found.update(
-                {(topic.name, one.partition_index): one for topic in answer.topics for one in topic.partitions}
-            )
+            told = ((topic.name, one) for topic in answer.topics for one in topic.partitions)
+            found.update({(name, one.partition_index): EligibleTold.of(one) for name, one in told})
             if answer.next_cursor is None:
                 break
             after = answer.next_cursor
@@ -285,4 +236,8 @@ class _Silent(NotSeen):
 
 
 def _is_asked_for(topic: Any, globs: Sequence[str]) -> bool:  # noqa: ANN401
-    return not globs or topic.is_internal or any(fnmatchcase(topic.name, glob) for glob in globs)
+    return not globs or topic.is_internal or _is_named(topic, globs)
+
+
+def _is_named(topic: Any, globs: Sequence[str]) -> bool:  # noqa: ANN401
+    return any(fnmatchcase(topic.name, glob) for glob in globs)

@@ -5,7 +5,8 @@ kafka-python makes the classes of its messages when it is imported, so that no a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 from kafka.errors import KafkaError, KafkaTimeoutError
 from kafka.protocol.admin import DescribeConfigsRequest
@@ -14,8 +15,11 @@ from conformance.audit.cluster import NotSeen, PartitionSeen, Setting, Source, T
 from oracle.error_codes import error_name
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
     from conformance.audit.cluster import Settings
 
+_NO_SOURCE = -1  # up to 1.0
 _SOURCES = {
     1: Source.TOPIC,
     2: Source.BROKER,
@@ -25,34 +29,61 @@ _SOURCES = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class EligibleTold:
+    """Who may lead a partition besides its ISR, as DescribeTopicPartitions tells it (KIP-966)."""
+
+    eligible: tuple[int, ...] = ()
+    last_known: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, partition: Any) -> Self:  # noqa: ANN401
+        """Return what an answer tells of a partition."""
+        return cls(tuple(partition.eligible_leader_replicas or ()), tuple(partition.last_known_elr or ()))
+
+
+NOBODY = EligibleTold()
+
+
 def topic_told(
     topic: Any,  # noqa: ANN401
     settings: Settings | NotSeen,
-    eligible: dict[tuple[str, int], Any] | NotSeen,
+    eligible: Mapping[tuple[str, int], EligibleTold] | NotSeen,
 ) -> TopicSeen:
     """Return a topic of a Metadata answer, with what DescribeConfigs and DescribeTopicPartitions told of it."""
     known = {} if isinstance(eligible, NotSeen) else eligible
     partitions = sorted(topic.partitions, key=lambda one: one.partition_index)
-    seen = tuple(_partition(one, known.get((topic.name, one.partition_index))) for one in partitions)
+    seen = tuple(_partition(one, known.get((topic.name, one.partition_index), NOBODY)) for one in partitions)
     return TopicSeen(topic.name, bool(topic.is_internal), seen, settings)
 
 
-def _partition(partition: Any, detailed: Any) -> PartitionSeen:  # noqa: ANN401
+def _partition(partition: Any, told: EligibleTold) -> PartitionSeen:  # noqa: ANN401
     return PartitionSeen(
         number=partition.partition_index,
         leader=partition.leader_id,
         replicas=tuple(partition.replica_nodes),
         isr=tuple(partition.isr_nodes),
-        eligible=tuple((detailed and detailed.eligible_leader_replicas) or ()),
-        last_known=tuple((detailed and detailed.last_known_elr) or ()),
+        eligible=told.eligible,
+        last_known=told.last_known,
     )
 
 
-def settings_told(result: Any) -> Settings | NotSeen:  # noqa: ANN401
-    """Return the settings of a resource in a DescribeConfigs answer."""
+def settings_told(result: Any, needed: Collection[str], otherwise: Source) -> Settings | NotSeen:  # noqa: ANN401
+    """Return the settings of a resource in a DescribeConfigs answer.
+
+    Args:
+        result: of one resource.
+        needed: numbers and flags without which nothing is to be concluded.
+        otherwise: where a value comes from that is no default; up to 1.0 brokers do not say.
+    """
     if result.error_code:
         return refused(DescribeConfigsRequest, result.error_code)
-    return {one.name: Setting(one.value, _source(one), _others(one)) for one in result.configs}
+    told = {one.name: Setting(one.value, _source(one, otherwise), _others(one)) for one in result.configs}
+    for name in needed:
+        value = told[name].value if name in told else None
+        if value is None or not (value.lstrip("-").isdigit() or value in {"true", "false"}):
+            return NotSeen(f"{name} is told as {value!r}" if value is not None else f"{name} is not told")
+    return told
 
 
 def _others(config: Any) -> tuple[Setting, ...]:  # noqa: ANN401
@@ -60,11 +91,10 @@ def _others(config: Any) -> tuple[Setting, ...]:  # noqa: ANN401
     return tuple(Setting(value, source) for value, source in synonyms[1:] if source is not None)
 
 
-def _source(config: Any) -> Source:  # noqa: ANN401
-    """Return where a value comes from; up to 1.0 brokers only say whether it is a default."""
-    if config.config_source in _SOURCES:
-        return _SOURCES[config.config_source]
-    return Source.BUILT_IN if config.is_default else Source.TOPIC
+def _source(config: Any, otherwise: Source) -> Source:  # noqa: ANN401
+    if config.config_source == _NO_SOURCE:
+        return Source.NOT_TOLD if config.is_default else otherwise
+    return _SOURCES.get(config.config_source, Source.NOT_TOLD)
 
 
 def refused(request: Any, code: int) -> NotSeen:  # noqa: ANN401

@@ -44,7 +44,8 @@ the file of --command-config has the names of Kafka's own clients, or librdkafka
   ssl.truststore.type=PEM
   ssl.truststore.location=ca.pem
 
-exit codes: 0 read, and nothing as bad as --fail-on names; 1 something is; 2 usage, or no broker lets itself be read"""
+exit codes: 0 read, and nothing as bad as --fail-on names in what can be seen; 1 something is; 2 usage, or no broker
+lets itself be read"""
 WIDTH = 118
 SHOWN_SUBJECTS = 4
 
@@ -140,7 +141,7 @@ def _lines(found: Audit, width: int, servers: str = PLACE) -> Iterator[str]:
     for row in found.rows:
         yield from _row(row, width, servers)
     if not found.rows:
-        yield f"{len(CHECKS)} checks, nothing found"
+        yield f"{len(CHECKS)} checks, nothing found{' in what can be seen' if found.unseen else ''}"
     if found.unseen:
         yield "cannot be seen here:"
         for one in found.unseen:

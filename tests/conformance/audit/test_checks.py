@@ -41,6 +41,9 @@ BROKER_SETTINGS = {
 }
 
 
+BROKERS_HAVE: Settings = {name: Setting(value, Source.BROKER_FILE) for name, value in BROKER_SETTINGS.items()}
+
+
 def settings(source: Source = Source.BROKER_FILE, **values: str) -> Settings:
     return {name.replace("_", "."): Setting(value, source) for name, value in values.items()}
 
@@ -76,17 +79,15 @@ def good(line: str = NEWEST, **levels: int) -> ClusterSeen:
     brokers = tuple(
         BrokerSeen(
             one,
-            f"host-{one}",
-            9092,
             RACKS[one],
             spoken(line, **levels),
-            {name: Setting(value, Source.BROKER_FILE) for name, value in BROKER_SETTINGS.items()},
+            BROKERS_HAVE,
         )
         for one in RACKS
     )
     is_kraft = line.endswith("kraft")
     topics = (topic("orders", of_topic()), topic("payments", of_topic()), topic("__consumer_offsets", of_topic()))
-    quorum = QuorumSeen(11, (11, 12, 13), {11: "c-1", 12: "c-2", 13: "c-3"}) if is_kraft else None
+    quorum = QuorumSeen((11, 12, 13), {11: "c-1", 12: "c-2", 13: "c-3"}) if is_kraft else None
     fenced = () if is_kraft else NotSeen("the release has no DescribeCluster that tells it")
     return ClusterSeen("id", brokers, topics, fenced, quorum, (), None)
 
@@ -127,7 +128,7 @@ def with_late_transactions() -> ClusterSeen:
 
 def with_own_min_isr() -> ClusterSeen:
     cluster = good()
-    value = Setting("1", Source.CLUSTER_DEFAULT, (Setting("2", Source.BROKER_FILE),))
+    value = Setting("2", Source.CLUSTER_DEFAULT, (Setting("3", Source.BROKER_FILE),))
     first = replace(cluster.brokers[0], settings={**cluster.brokers[0].settings, MIN_ISR: value})
     return replace(cluster, brokers=(first, *cluster.brokers[1:]))
 
@@ -140,7 +141,7 @@ def with_offsets_on_one() -> ClusterSeen:
 def with_voters(*hosts: str) -> Callable[[], ClusterSeen]:
     def change() -> ClusterSeen:
         voters = {11 + at: host for at, host in enumerate(hosts)}
-        return replace(good(), quorum=QuorumSeen(11, tuple(voters), voters))
+        return replace(good(), quorum=QuorumSeen(tuple(voters), voters))
 
     return change
 
@@ -154,7 +155,7 @@ def with_an_older_broker() -> ClusterSeen:
 ELSEWHERE = partition((1, 2, 3, 4, 5), (1, 2, 3))
 MISTAKES: dict[str, Callable[[], ClusterSeen]] = {
     "replication-factor-1": with_topic(own=of_topic(1), parts=(partition((1,)),)),
-    "replication-factor-above-brokers": with_topic(parts=(ELSEWHERE,)),
+    "replicas-nowhere": with_topic(parts=(ELSEWHERE,)),
     "min-isr-1": with_topic(own=of_topic(1)),
     "min-isr-equals-replicas": with_topic(own=of_topic(3)),
     "min-isr-above-replicas": with_topic(own=of_topic(4)),
@@ -179,6 +180,8 @@ MISTAKES: dict[str, Callable[[], ClusterSeen]] = {
     "lag-time": with_brokers(replica_lag_time_max_ms="120000"),
     "known-defect": with_topic(own=of_topic(1), line=OLD),
 }
+WEAK = "weak-acks"
+"""Not a mistake of a cluster: what its users say of their producers."""
 
 
 def _wide(part: PartitionSeen, norm: int = 3) -> ClusterSeen:
@@ -211,7 +214,7 @@ def found(cluster: ClusterSeen) -> set[str]:
 
 
 def test_every_check_has_its_mistake_and_an_id_of_its_own() -> None:
-    assert sorted(MISTAKES) == sorted(one.id for one in CHECKS)
+    assert sorted([*MISTAKES, WEAK]) == sorted(one.id for one in CHECKS)
 
 
 @pytest.mark.parametrize("check", MISTAKES)
@@ -223,3 +226,94 @@ def test_a_mistake_is_found_by_its_own_check_and_by_no_other(check: str) -> None
 @pytest.mark.parametrize("line", known_lines())
 def test_nothing_is_found_in_a_good_cluster(line: str) -> None:
     assert found(good(line)) == set()
+
+
+@pytest.mark.parametrize(("acks", "severity"), [(Acks.LEADER, "high"), (Acks.NONE, "critical")])
+def test_producers_that_do_not_wait_are_told_for_every_replicated_topic(acks: Acks, severity: str) -> None:
+    (row,) = audited(good(), acks).rows
+    assert (row.finding.check, row.finding.severity.word) == (WEAK, severity)
+    assert row.subjects == ("topic orders", "topic payments")
+
+
+def test_acks_1_looks_at_the_lag_time_that_is_bearable_and_all_at_the_built_in_one() -> None:
+    slow = with_brokers(replica_lag_time_max_ms="29000")()
+    for acks, bearable, is_found in ((Acks.LEADER, 10, True), (Acks.LEADER, 29, False), (Acks.ALL, 10, False)):
+        one = audit(Audited(slow, release_seen(slow), Producers(frozenset({acks}), bearable)))
+        assert ("lag-time" in {row.finding.check for row in one.rows}) is is_found
+
+
+@pytest.mark.parametrize(
+    ("hosts", "is_found"),
+    [
+        (("a", "a", "b"), True),
+        (("a", "a", "a", "b", "c"), True),
+        (("a", "a", "b", "b", "c"), False),
+        (("a", "b"), True),
+        (("a", "b", "c"), False),
+    ],
+)
+def test_one_host_must_not_hold_a_majority_of_voters(hosts: tuple[str, ...], is_found: bool) -> None:
+    assert found(with_voters(*hosts)()) == ({"controller-quorum"} if is_found else set())
+
+
+def test_voters_whose_hosts_are_not_told_are_not_taken_for_sound() -> None:
+    seen = audited(replace(good(), quorum=QuorumSeen((11, 12, 13))))
+    assert ("controller-quorum", "DescribeQuorum names no hosts of voters before 3.9") in [
+        (one.check, one.why) for one in seen.unseen
+    ]
+
+
+def test_an_outage_is_not_hidden_by_replicas_that_are_nowhere() -> None:
+    assert found(with_topic(parts=(partition((1, 2, 3, 4, 5), (1,)),))()) == {"replicas-nowhere", "under-min-isr"}
+
+
+def test_a_broker_that_was_replaced_under_another_id_leaves_replicas_nowhere() -> None:
+    assert found(with_topic(parts=(partition((1, 2, 9), (1, 2)),))()) == {"replicas-nowhere"}
+
+
+def test_a_broker_whose_own_minimum_is_lower_than_what_holds_is_no_mistake() -> None:
+    cluster = good()
+    value = Setting("2", Source.CLUSTER_DEFAULT, (Setting("1", Source.BROKER_FILE),))
+    brokers = tuple(replace(one, settings={**BROKERS_HAVE, MIN_ISR: value}) for one in cluster.brokers)
+    assert found(replace(cluster, brokers=brokers)) == set()
+
+
+def test_internal_topics_are_looked_at_for_unclean_election_and_their_replicas_without_settings() -> None:
+    unclean = topic("__consumer_offsets", of_topic(unclean=True))
+    assert found(replace(good(), topics=(*good().topics[:2], unclean))) == {"unclean-election"}
+    unseen = topic("__consumer_offsets", NotSeen("no DescribeConfigs"), partition((1,)))
+    assert found(replace(good(), topics=(*good().topics[:2], unseen))) == {"internal-topics"}
+
+
+def test_transactions_do_not_matter_where_unclean_election_is_not_heeded() -> None:
+    cluster = replace(with_topic(own=of_topic(unclean=True), line="3.8.1/kraft")(), transactional_ids=("a",))
+    assert found(cluster) == {"unclean-election"}
+
+
+def test_a_topic_without_partitions_is_no_mistake() -> None:
+    cluster = good()
+    empty = TopicSeen("empty", is_internal=False, partitions=(), settings=of_topic())
+    assert found(replace(cluster, topics=(*cluster.topics, empty))) == set()
+
+
+def test_what_settings_lose_is_not_told_of_features_that_were_not_searched() -> None:
+    off = replace(
+        good(eligible_leader_replicas_version=0),
+        topics=(topic("mistaken", of_topic(1)), topic("__consumer_offsets", of_topic())),
+    )
+    (harm,) = [row.finding.harm for row in audited(off).rows if row.finding.check == "min-isr-1"]
+    assert "was not searched" in harm
+
+
+def test_nothing_is_taken_for_health_where_nothing_is_seen() -> None:
+    """As on 0.10.2: no broker tells settings, none has features, and the release may not be known."""
+    cluster, why = good("0.10.2.2/zookeeper"), NotSeen("the release has no DescribeConfigs that tells it")
+    topics = tuple(replace(one, settings=why) for one in cluster.topics)
+    blind = tuple(replace(one, settings=why) for one in cluster.brokers)
+    seen = audited(replace(cluster, topics=topics, brokers=blind, transactional_ids=why))
+    told = {one.check for one in seen.unseen}
+    assert told >= {"min-isr-1", "unclean-election", "under-min-isr", "at-min-isr", "roll-margin", "internal-topics"}
+    assert told >= {"auto-create", "lag-time", "known-defect"}
+    mute = replace(cluster, brokers=tuple(replace(one, speaks=why) for one in blind), topics=topics)
+    told = {one.check for one in audited(mute).unseen}
+    assert told >= {"controller-quorum", "known-defect", "transaction-version", "eligible-replicas-off"}
