@@ -47,6 +47,7 @@ the file of --command-config has the names of Kafka's own clients, or librdkafka
 exit codes: 0 read, and nothing as bad as --fail-on names in what can be seen; 1 something is; 2 usage, or no broker
 lets itself be read"""
 WIDTH = 118
+PORT_MAX = 65_535
 SHOWN_SUBJECTS = 4
 
 
@@ -61,14 +62,25 @@ def add_audit(parser: Parser) -> None:
         "--topic", action="append", default=[], metavar="GLOB", help="only these topics, beside Kafka's own"
     )
     parser.add_argument(
-        "--producer", default="acks=all", metavar="acks=A", help="what producers wait for: acks=all, 1 or 0 (all)"
+        "--producer",
+        default="acks=all",
+        metavar="acks=A",
+        help="what producers wait for: acks=all, 1 or 0; of several kinds acks=all,acks=1",
     )
     parser.add_argument(
-        "--bearable-loss", type=whole_number(0, 86_400), default=30, metavar="S", help="of acks=1, in seconds (30)"
+        "--bearable-loss",
+        type=whole_number(0, 86_400),
+        default=30,
+        metavar="S",
+        help="with acks=1: how many seconds of records may be lost (30)",
     )
     parser.add_argument("--kafka", metavar="V", help="the release that it runs, if you know it: 3.9.2, 3.9.2/kraft")
     parser.add_argument(
-        "--timeout", type=whole_number(1, 600), default=int(PATIENCE_S), metavar="S", help="of one answer (5 s)"
+        "--timeout",
+        type=whole_number(1, 600),
+        default=int(PATIENCE_S),
+        metavar="S",
+        help="of one answer, twice as long at the start (5 s)",
     )
     parser.add_argument(
         "--fail-on", choices=[one.word for one in Severity], help="exit 1 if a finding is at least so bad"
@@ -102,22 +114,21 @@ def _servers(text: str) -> list[str]:
     servers = [one.strip() for one in text.split(",") if one.strip()]
     for one in servers:
         host, colon, port = one.rpartition(":")
-        if not (colon and host and port.isdigit()):
+        if not (colon and host and port.isdigit() and int(port) <= PORT_MAX) or "://" in one:
             raise UsageError(f"--bootstrap-server {one!r} is no HOST:PORT, such as broker:9092.")
+    if not servers:
+        raise UsageError("--bootstrap-server must name a broker of the cluster, such as broker:9092.")
     return servers
 
 
 def _acks(text: str) -> Iterator[Acks]:
-    """Yield what producers wait for, of settings such as ``acks=all,enable.idempotence=true``."""
+    """Yield what each kind of producers waits for, such as ``acks=all,acks=1``."""
     known = {"all": Acks.ALL, "-1": Acks.ALL, "1": Acks.LEADER, "0": Acks.NONE}
     for setting in text.split(","):
         name, _, value = setting.strip().partition("=")
-        if name == "acks" and value not in known:
-            raise UsageError(f"--producer {setting}: acks is all, 1 or 0.")
-        if name == "acks":
-            yield known[value]
-    if "acks=" not in text:
-        raise UsageError(f"--producer {text}: say what producers wait for, such as acks=all.")
+        if name != "acks" or value not in known:
+            raise UsageError(f"--producer {text}: acks is all, 1 or 0; of several kinds of producers acks=all,acks=1.")
+        yield known[value]
 
 
 def _list_checks(console: Console) -> int:
@@ -140,6 +151,8 @@ def _lines(found: Audit, width: int, servers: str = PLACE) -> Iterator[str]:
     yield ""
     for row in found.rows:
         yield from _row(row, width, servers)
+    if not cluster.topics:
+        yield "no topic is visible to this user"
     if not found.rows:
         yield f"{len(CHECKS)} checks, nothing found{' in what can be seen' if found.unseen else ''}"
     if found.unseen:

@@ -76,7 +76,10 @@ def test_the_checks_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
         ([], "--bootstrap-server must name a broker"),
         (["--bootstrap-server", "broker"], "'broker' is no HOST:PORT"),
         (["--bootstrap-server", "b:9092", "--producer", "acks=two"], "acks is all, 1 or 0"),
-        (["--bootstrap-server", "b:9092", "--producer", "linger.ms=1"], "say what producers wait for"),
+        (["--bootstrap-server", "b:9092", "--producer", "acks=all,1"], "of several kinds of producers"),
+        (["--bootstrap-server", ","], "--bootstrap-server must name a broker"),
+        (["--bootstrap-server", "b:99999"], "'b:99999' is no HOST:PORT"),
+        (["--bootstrap-server", "SSL://b:9092"], "'SSL://b:9092' is no HOST:PORT"),
         (["--bootstrap-server", "b:9092", "--kafka", "9.9"], "9.9"),
         (
             ["--bootstrap-server", "127.0.0.1:1", "--timeout", "1"],
