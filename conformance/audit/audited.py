@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from conformance.audit.cluster import NO_LEADER, NotSeen, seen
+from conformance.audit.cluster import MIN_ISR, NO_LEADER, UNCLEAN, NotSeen, seen
+from conformance.audit.finding import Unseen
 from conformance.audit.release_seen import METADATA_VERSION, ReleaseSeen, metadata_mode
 from oracle.rules.by_version import rules_for
 from oracle.rules.unclean_election import heeded
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from conformance.audit.cluster import ClusterSeen, PartitionSeen, Setting, TopicSeen
     from oracle.rules.rule_set import RuleSet
 
-MIN_ISR, UNCLEAN = "min.insync.replicas", "unclean.leader.election.enable"
 ELIGIBLE_FEATURE, TRANSACTION_FEATURE = "eligible.leader.replicas.version", "transaction.version"
 
 
@@ -129,20 +129,21 @@ class Audited:
         return tuple(one for one in self.every_topic if not one.topic.is_internal)
 
     @cached_property
-    def internal_topics(self) -> tuple[TopicFacts, ...]:
-        """Return Kafka's own topics whose settings were seen."""
-        return tuple(one for one in self.every_topic if one.topic.is_internal)
-
-    @cached_property
     def every_topic(self) -> tuple[TopicFacts, ...]:
         """Return every topic that has partitions and whose settings were seen."""
         return tuple(facts for one in self.cluster.topics if one.partitions and (facts := facts_of(one)))
 
-    def unseen_topics(self) -> Iterator[tuple[str, str]]:
-        """Yield each topic whose settings were not seen, and why."""
+    def unseen_topics(self, check: str) -> Iterator[Unseen]:
+        """Yield each topic whose settings a check could not look at, and why."""
         for topic in self.cluster.topics:
             if isinstance(topic.settings, NotSeen):
-                yield f"topic {topic.name}", topic.settings.why
+                yield Unseen(check, f"topic {topic.name}", topic.settings.why)
+
+    def unseen_brokers(self, check: str) -> Iterator[Unseen]:
+        """Yield each broker whose settings a check could not look at, and why."""
+        for broker in self.cluster.brokers:
+            if isinstance(broker.settings, NotSeen):
+                yield Unseen(check, f"broker {broker.id}", broker.settings.why)
 
     @cached_property
     def norm(self) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from conformance.audit.audited import MIN_ISR
-from conformance.audit.cluster import NotSeen
+from conformance.audit.audited import facts_of
+from conformance.audit.cluster import MIN_ISR, NotSeen
 from conformance.audit.finding import AuditCheck, AuditFinding, Ground, Severity, Unseen, setting_ground
 from conformance.audit.mends import reassign, set_on_topic, upgrade_feature
 from conformance.audit.release_seen import METADATA_VERSION, LineSpeaks
@@ -35,17 +35,19 @@ def own_topics(audited: Audited) -> Iterator[AuditFinding | Unseen]:
     wanted = min(3, len(audited.registered or audited.live))
     if wanted == 1:  # one broker has no other place for them
         return
-    seen_settings = {one.name: one for one in audited.internal_topics}
     known = {one.name: one for one in audited.cluster.topics if one.name in OWN_TOPICS}
     for name, topic in known.items():
         if isinstance(topic.settings, NotSeen):
             yield Unseen("internal-topics", f"topic {name}", topic.settings.why)
-        facts = seen_settings.get(name)
+        facts = facts_of(topic)
         is_lone = facts is not None and facts.needed == 1 and wanted > 2
         if topic.partitions and (topic.replication_factor < wanted or is_lone):
             yield _poor_own_topic(topic, facts, wanted)
-    for name in OWN_TOPICS.keys() - known.keys():
-        yield from _to_be_created(audited, name, wanted)
+    if len(known) < len(OWN_TOPICS):
+        yield from audited.unseen_brokers("internal-topics")
+    for name in OWN_TOPICS:
+        if name not in known:
+            yield from _to_be_created(audited, name, wanted)
 
 
 def _poor_own_topic(topic: TopicSeen, facts: TopicFacts | None, wanted: int) -> AuditFinding:
@@ -66,13 +68,10 @@ def _poor_own_topic(topic: TopicSeen, facts: TopicFacts | None, wanted: int) -> 
     )
 
 
-def _to_be_created(audited: Audited, name: str, wanted: int) -> Iterator[AuditFinding | Unseen]:
+def _to_be_created(audited: Audited, name: str, wanted: int) -> Iterator[AuditFinding]:
     setting, content = OWN_TOPICS[name]
     every = [one for _, one in audited.cluster.broker_setting(setting)]
     told = [one for one in every if int(one.value or wanted) < wanted]
-    for broker in audited.cluster.brokers:
-        if isinstance(broker.settings, NotSeen):
-            yield Unseen("internal-topics", f"broker {broker.id}", broker.settings.why)
     if told:
         yield AuditFinding(
             "internal-topics",
@@ -88,13 +87,11 @@ def created_with_one_replica(audited: Audited) -> Iterator[AuditFinding | Unseen
     """Say that a producer's typing error creates a topic with one replica."""
     if len(audited.cluster.brokers) < 2:
         return
-    for broker in audited.cluster.brokers:
-        if isinstance(broker.settings, NotSeen):
-            yield Unseen("auto-create", f"broker {broker.id}", broker.settings.why)
-            continue
-        creates = broker.settings.get("auto.create.topics.enable")
-        factor = broker.settings.get("default.replication.factor")
-        if creates is not None and factor is not None and creates.value == "true" and factor.value == "1":
+    yield from audited.unseen_brokers("auto-create")
+    created = audited.cluster.broker_setting("auto.create.topics.enable")
+    factors = audited.cluster.broker_setting("default.replication.factor")
+    for (broker, creates), (_, factor) in zip(created, factors, strict=True):
+        if creates.value == "true" and factor.value == "1":
             yield AuditFinding(
                 "auto-create",
                 Severity.MEDIUM,
@@ -175,11 +172,8 @@ def lag_time(audited: Audited) -> Iterator[AuditFinding | Unseen]:
     """Say that a silent follower stays in the ISR for longer than the loss that is bearable with acks=1."""
     is_lost = Acks.LEADER in audited.producers.acks
     longest_ms = audited.producers.bearable_s * 1000 if is_lost else LAG_BUILT_IN_MS
-    for broker in audited.cluster.brokers:
-        if isinstance(broker.settings, NotSeen):
-            yield Unseen("lag-time", f"broker {broker.id}", broker.settings.why)
-            continue
-        setting = broker.settings["replica.lag.time.max.ms"]
+    yield from audited.unseen_brokers("lag-time")
+    for broker, setting in audited.cluster.broker_setting("replica.lag.time.max.ms"):
         lag_ms = int(setting.value or 0)
         if lag_ms <= longest_ms:
             continue

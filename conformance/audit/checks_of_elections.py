@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.audit.audited import ELIGIBLE_FEATURE, MIN_ISR, TRANSACTION_FEATURE, UNCLEAN
-from conformance.audit.cluster import NotSeen, Source
+from conformance.audit.audited import ELIGIBLE_FEATURE, TRANSACTION_FEATURE
+from conformance.audit.cluster import MIN_ISR, UNCLEAN, NotSeen, Source
 from conformance.audit.finding import AuditCheck, AuditFinding, Ground, Severity, Unseen, setting_ground
 from conformance.audit.losses import loss_words
 from conformance.audit.mends import set_on_brokers, set_on_topic, upgrade_feature
@@ -22,8 +22,7 @@ TRANSACTIONS_2 = 2
 
 def unclean_election(audited: Audited) -> Iterator[AuditFinding | Unseen]:
     """Yield topics that may elect a replica which lacks acknowledged records."""
-    for subject, why in audited.unseen_topics():
-        yield Unseen("unclean-election", subject, why)
+    yield from audited.unseen_topics("unclean-election")
     for facts in _unclean(audited):
         if not (audited.has_transactions and audited.heeds_unclean):
             is_heeded = audited.heeds_unclean
@@ -90,13 +89,10 @@ def unheeded_min_isr(audited: Audited) -> Iterator[AuditFinding | Unseen]:
         yield Unseen("broker-min-isr-unheeded", "cluster", "no broker told its features")
     if not audited.has_eligible:
         return
-    for broker in audited.cluster.brokers:
-        if isinstance(broker.settings, NotSeen):
-            yield Unseen("broker-min-isr-unheeded", f"broker {broker.id}", broker.settings.why)
-            continue
-        setting = broker.settings.get(MIN_ISR)
-        own = next((one for one in setting.others if one.source is Source.BROKER_FILE), None) if setting else None
-        if setting is not None and own is not None and int(own.value or 0) > int(setting.value or 0):
+    yield from audited.unseen_brokers("broker-min-isr-unheeded")
+    for broker, setting in audited.cluster.broker_setting(MIN_ISR):
+        own = next((one for one in setting.others if one.source is Source.BROKER_FILE), None)
+        if own is not None and int(own.value or 0) > int(setting.value or 0):
             yield AuditFinding(
                 "broker-min-isr-unheeded",
                 Severity.HIGH,

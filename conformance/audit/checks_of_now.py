@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.audit.audited import MIN_ISR, is_led
+from conformance.audit.audited import is_led
+from conformance.audit.cluster import MIN_ISR
 from conformance.audit.finding import AuditCheck, AuditFinding, Ground, Severity, Unseen, setting_ground
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def on_eligible_replicas(audited: Audited) -> Iterator[AuditFinding | Unseen]:
 
 def below_min_isr(audited: Audited) -> Iterator[AuditFinding | Unseen]:
     """Yield partitions that take no record with acks=all now."""
-    yield from _unseen("under-min-isr", audited)
+    yield from audited.unseen_topics("under-min-isr")
     for facts, partition in _led(audited):
         if len(partition.isr) < _floor(facts, partition):
             yield AuditFinding(
@@ -65,7 +66,7 @@ def below_min_isr(audited: Audited) -> Iterator[AuditFinding | Unseen]:
 
 def at_min_isr(audited: Audited) -> Iterator[AuditFinding | Unseen]:
     """Yield partitions that the next failure stops (KIP-427)."""
-    yield from _unseen("at-min-isr", audited)
+    yield from audited.unseen_topics("at-min-isr")
     for facts, partition in _led(audited):
         is_waiting = not audited.has_replicas_nowhere(partition)
         if is_waiting and len(partition.isr) == _floor(facts, partition) < len(partition.replicas):
@@ -81,7 +82,7 @@ def at_min_isr(audited: Audited) -> Iterator[AuditFinding | Unseen]:
 
 def next_restart(audited: Audited) -> Iterator[AuditFinding | Unseen]:
     """Yield partitions that lack a replica already, and that one restart more puts at min.insync.replicas."""
-    yield from _unseen("roll-margin", audited)
+    yield from audited.unseen_topics("roll-margin")
     for facts, partition in _led(audited):
         if audited.has_replicas_nowhere(partition):
             continue
@@ -105,11 +106,6 @@ def _led(audited: Audited) -> Iterator[tuple[TopicFacts, PartitionSeen]]:
     """Yield led partitions whose settings were seen."""
     for facts in audited.every_topic:
         yield from ((facts, partition) for partition in facts.topic.partitions if is_led(partition))
-
-
-def _unseen(check: str, audited: Audited) -> Iterator[Unseen]:
-    for subject, why in audited.unseen_topics():
-        yield Unseen(check, subject, why)
 
 
 def _floor(facts: TopicFacts, partition: PartitionSeen) -> int:

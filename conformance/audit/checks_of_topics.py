@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.audit.cluster import NotSeen
+from conformance.audit.cluster import MIN_ISR
 from conformance.audit.finding import AuditCheck, AuditFinding, Ground, Severity, Unseen, setting_ground
 from conformance.audit.losses import loss_words
 from conformance.audit.mends import reassign, set_on_topic
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from conformance.audit.audited import Audited, TopicFacts
 
-MIN_ISR = "min.insync.replicas"
 UNFLUSHED = 1_000_000
 """A flush every so many records is none that a power failure would not come before."""
 RECOMMENDED = 3
@@ -34,11 +33,6 @@ def _lost(audited: Audited, facts: TopicFacts) -> str:
     """Return what a lone leader's acknowledgement is worth; what an unclean election does is told by its own check."""
     acks = Acks.ALL if Acks.ALL in audited.producers.acks else Acks.LEADER
     return loss_words(audited.rules, acks, 1, facts.replicas, unclean=False)
-
-
-def _unseen(check: str, audited: Audited) -> Iterator[Unseen]:
-    for subject, why in audited.unseen_topics():
-        yield Unseen(check, subject, why)
 
 
 def one_replica(audited: Audited) -> Iterator[AuditFinding | Unseen]:
@@ -123,7 +117,7 @@ def weak_acks(audited: Audited) -> Iterator[AuditFinding | Unseen]:
 
 def one_in_sync_replica(audited: Audited) -> Iterator[AuditFinding | Unseen]:
     """Yield topics of which a lone leader acknowledges records with acks=all."""
-    yield from _unseen("min-isr-1", audited)
+    yield from audited.unseen_topics("min-isr-1")
     for facts in audited.topics:
         if facts.needed == 1 and facts.replicas >= RECOMMENDED and Acks.ALL in audited.producers.acks:
             yield AuditFinding(
@@ -140,7 +134,7 @@ def one_in_sync_replica(audited: Audited) -> Iterator[AuditFinding | Unseen]:
 
 def all_in_sync_replicas(audited: Audited) -> Iterator[AuditFinding | Unseen]:
     """Yield topics that take no record with acks=all while one replica is down."""
-    yield from _unseen("min-isr-equals-replicas", audited)
+    yield from audited.unseen_topics("min-isr-equals-replicas")
     for facts in audited.topics:
         if facts.needed == facts.replicas >= RECOMMENDED and Acks.ALL in audited.producers.acks:
             yield AuditFinding(
@@ -157,7 +151,7 @@ def all_in_sync_replicas(audited: Audited) -> Iterator[AuditFinding | Unseen]:
 
 def more_in_sync_replicas_than_there_are(audited: Audited) -> Iterator[AuditFinding | Unseen]:
     """Yield topics whose min.insync.replicas is above their replication factor (KAFKA-15583 made it count as that)."""
-    yield from _unseen("min-isr-above-replicas", audited)
+    yield from audited.unseen_topics("min-isr-above-replicas")
     for facts in audited.topics:
         if facts.needed <= facts.replicas:
             continue
@@ -180,7 +174,7 @@ def more_in_sync_replicas_than_there_are(audited: Audited) -> Iterator[AuditFind
 
 def two_replicas(audited: Audited) -> Iterator[AuditFinding | Unseen]:
     """Yield topics with two replicas, for which no setting is good."""
-    yield from _unseen("two-replicas", audited)
+    yield from audited.unseen_topics("two-replicas")
     for facts in audited.topics:
         if facts.replicas == 2 and facts.needed <= 2:
             lone = f"with {MIN_ISR}=1 a lone leader acknowledges: {_lost(audited, facts)}"
@@ -220,10 +214,9 @@ def nothing_is_flushed(audited: Audited) -> Iterator[AuditFinding | Unseen]:
     brokers = audited.cluster.brokers
     if len(brokers) < 2 or len(audited.racks) > 1:
         return
-    for broker in brokers:
-        if isinstance(broker.settings, NotSeen):
-            yield Unseen("unflushed-in-one-room", f"broker {broker.id}", broker.settings.why)
-            return
+    for unseen in audited.unseen_brokers("unflushed-in-one-room"):
+        yield unseen
+        return
     told = list(audited.cluster.broker_setting("log.flush.interval.messages"))
     waits = [setting.value for _, setting in audited.cluster.broker_setting("log.flush.interval.ms")]
     if told and not any(waits) and all(int(setting.value or 0) > UNFLUSHED for _, setting in told):

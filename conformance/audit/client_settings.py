@@ -35,19 +35,19 @@ _ALIKE = {
     "ssl.crl.location": "revoked_file",
 }
 """The names of Kafka's clients and of librdkafka, with what they mean here; stores must be PEM files (KIP-651)."""
+_CHECKS_HOST = "ssl.endpoint.identification.algorithm"
 _PEM = ("ssl.truststore.location", "ssl.keystore.location")
 UNDERSTOOD = frozenset(
     {
         *_ALIKE,
         JAAS,
-        "ssl.endpoint.identification.algorithm",
+        _CHECKS_HOST,
         "ssl.truststore.type",
         "ssl.truststore.password",
         "ssl.keystore.type",
         "ssl.keystore.password",
     }
 )
-_CHECKS_HOST = "ssl.endpoint.identification.algorithm"
 _CHECKS_CERTIFICATE = "enable.ssl.certificate.verification"
 
 
@@ -97,9 +97,9 @@ def client_settings(path: Path) -> ClientSettings:
     Raises:
         UsageError: the file cannot be read, or asks for what is not supported; never names a value of a secret.
     """
-    given = _properties(path)
+    given = {"security.protocol": "PLAINTEXT", **_properties(path)}
+    given["security.protocol"] = given["security.protocol"].upper()
     _check(given, path)
-    given = {name: value.upper() if name == "security.protocol" else value for name, value in given.items()}
     named = {_ALIKE[name]: value for name, value in given.items() if name in _ALIKE} | _from_jaas(given, path)
     settings = ClientSettings(**named, checks_host=given.get(_CHECKS_HOST) not in {"", "none"})
     if settings.protocol.startswith("SASL"):
@@ -122,8 +122,7 @@ def _properties(path: Path) -> dict[str, str]:
 
 
 def _check(given: Mapping[str, str], path: Path) -> None:
-    protocol = given.get("security.protocol", "PLAINTEXT").upper()
-    _known(protocol, PROTOCOLS, "security.protocol", path)
+    protocol = _known(given["security.protocol"], PROTOCOLS, "security.protocol", path)
     for name in given:
         kind = name.partition(".")[0]
         if kind in {"sasl", "ssl"} and name not in UNDERSTOOD:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 NO_LEADER = -1
+MIN_ISR, UNCLEAN = "min.insync.replicas", "unclean.leader.election.enable"
 
 T = TypeVar("T")
 
@@ -158,6 +159,11 @@ class ClusterSeen:
     quorum: QuorumSeen | NotSeen | None
     transactional_ids: tuple[str, ...] | NotSeen
     eligible: NotSeen | None
+
+    @property
+    def partitions(self) -> int:
+        """Return how many partitions the topics have."""
+        return sum(len(topic.partitions) for topic in self.topics)
 
     def broker_setting(self, name: str) -> Iterator[tuple[BrokerSeen, Setting]]:
         """Yield each broker's value of a setting, of those that were seen."""

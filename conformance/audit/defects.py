@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from conformance.audit.audited import MIN_ISR, UNCLEAN
+from conformance.audit.cluster import MIN_ISR, UNCLEAN
 from conformance.audit.finding import AuditCheck, AuditFinding, Severity, Unseen, setting_ground
 from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.track_record import TRACK_RECORD
@@ -54,6 +54,7 @@ class DefectSeen:
         return f"{self.defect.issue}{before}: {self.defect.symptom}"
 
 
+@cache
 def defects_seen(release: ReleaseSeen, *, has_eligible: bool | None = None) -> tuple[DefectSeen, ...]:
     """Return the defects of the track record that a release has, or may have.
 
@@ -90,26 +91,24 @@ def exposed_defects(audited: Audited) -> Iterator[AuditFinding | Unseen]:
     """
     if audited.rules is None:
         yield Unseen("known-defect", "cluster", "the release is not known: name it with --kafka")
-    for subject, why in audited.unseen_topics():
-        yield Unseen("known-defect", subject, why)
-    repaired = [
-        one
-        for one in defects_seen(audited.release, has_eligible=audited.has_eligible)
-        if one.defect.kind is Kind.REPAIRED
-    ]
+    yield from audited.unseen_topics("known-defect")
+    every = defects_seen(audited.release, has_eligible=audited.has_eligible)
+    repaired = [one for one in every if one.defect.kind is Kind.REPAIRED]
     avoidable = [one for one in repaired if not _shows(one.defect, one.rules, RECOMMENDED)]
-    for facts in audited.topics:
-        settings = TopicSettings(facts.needed, facts.is_unclean)
-        for one in avoidable:
-            if facts.replicas > 1 and _shows(one.defect, one.rules, settings):
-                yield AuditFinding(
-                    "known-defect",
-                    Severity.HIGH if one.is_sure else Severity.MEDIUM,
-                    f"topic {facts.name}",
-                    (setting_ground(MIN_ISR, facts.min_isr), setting_ground(UNCLEAN, facts.unclean)),
-                    f"{one.words}; shown by {one.defect.command(one.rules.version)}",
-                    f"Kafka {one.defect.fixed} or newer, or {MIN_ISR}=2 with 3 replicas and {UNCLEAN}=false",
-                )
+    replicated = [(one, TopicSettings(one.needed, one.is_unclean)) for one in audited.topics if one.replicas > 1]
+    exposed = {
+        own: [one for one in avoidable if _shows(one.defect, one.rules, own)] for own in {own for _, own in replicated}
+    }
+    for facts, own in replicated:
+        for one in exposed[own]:
+            yield AuditFinding(
+                "known-defect",
+                Severity.HIGH if one.is_sure else Severity.MEDIUM,
+                f"topic {facts.name}",
+                (setting_ground(MIN_ISR, facts.min_isr), setting_ground(UNCLEAN, facts.unclean)),
+                f"{one.words}; shown by {one.defect.command(one.rules.version)}",
+                f"Kafka {one.defect.fixed} or newer, or {MIN_ISR}=2 with 3 replicas and {UNCLEAN}=false",
+            )
 
 
 def _shows(defect: KnownDefect, rules: RuleSet, settings: TopicSettings | None = None) -> bool:

@@ -6,13 +6,12 @@ safe.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from oracle.brokers.guarantee_table import GuaranteeTable, decode, release_name
+from conformance.kept_guarantees import kept_table
+from oracle.brokers.guarantee_table import release_name
 from oracle.brokers.questions import Faults, GuaranteeCell
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import Acks
@@ -22,12 +21,6 @@ if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
 
 REPLICAS_SEARCHED = (2, 3)
-
-
-@cache
-def kept_table() -> GuaranteeTable:
-    """Return the guarantee table that is kept with the model."""
-    return decode(json.loads((files("oracle.brokers") / "guarantee_table.json").read_text(encoding="utf-8")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +51,7 @@ class Loss:
         return f"by {faults} no loss was found with {self.cell.replicas} replicas, {extent}"
 
 
+@cache
 def losses(rules: RuleSet, acks: Acks, min_isr: int, replicas: int, *, unclean: bool) -> tuple[Loss, ...]:
     """Return what the table has of a topic's settings: the worst of kills, and of a power failure.
 
@@ -86,14 +80,6 @@ def loss_words(rules: RuleSet | None, acks: Acks, min_isr: int, replicas: int, *
     found = () if rules is None else losses(rules, acks, min_isr, replicas, unclean=unclean)
     if rules is None or not found:
         return "what these settings lose on this release, with its features as they are, was not searched"
-    cell = found[0].cell
-    steps = (
-        f"kafka-conformance guarantees --kafka {rules.version}/{rules.metadata.value} --acks {_acks_word(acks)} "
-        f"--min-isr {cell.min_isr} --unclean {'on' if unclean else 'off'} --replicas {replicas}"
-    )
+    steps = f"kafka-conformance guarantees --kafka {rules.version}/{rules.metadata.value} {found[0].cell.options}"
     worst = next((one for one in found if one.is_found), None)
     return f"{worst.words} (the steps: {steps})" if worst is not None else "; ".join(one.words for one in found)
-
-
-def _acks_word(acks: Acks) -> str:
-    return "all" if acks is Acks.ALL else str(int(acks))

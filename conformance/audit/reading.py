@@ -22,7 +22,7 @@ from kafka.protocol.admin import (
 from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 
 from conformance.audit.client_settings import ClientSettings
-from conformance.audit.cluster import BrokerSeen, ClusterSeen, NotSeen, QuorumSeen, Source, Spoken
+from conformance.audit.cluster import MIN_ISR, UNCLEAN, BrokerSeen, ClusterSeen, NotSeen, QuorumSeen, Source, Spoken
 from conformance.audit.connecting import CLIENT, UnreadableClusterError, connected
 from conformance.audit.told import EligibleTold, error_words, refused, request_name, settings_told, topic_told
 from fault_injection.releases import UsageError
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 
     from conformance.audit.cluster import Settings
 
-TOPIC_SETTINGS = ("min.insync.replicas", "unclean.leader.election.enable")
+TOPIC_SETTINGS = (MIN_ISR, UNCLEAN)
 BROKER_SETTINGS = (
     "auto.create.topics.enable",
     "default.replication.factor",
     "log.flush.interval.messages",
-    "min.insync.replicas",
+    MIN_ISR,
     "offsets.topic.replication.factor",
     "replica.lag.time.max.ms",
 )

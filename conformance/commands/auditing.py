@@ -142,10 +142,9 @@ def _list_checks(console: Console) -> int:
 
 def _lines(found: Audit, width: int, servers: str = PLACE) -> Iterator[str]:
     cluster = found.audited.cluster
-    partitions = sum(len(topic.partitions) for topic in cluster.topics)
     about = (
-        f"cluster {cluster.id}: {len(cluster.brokers)} brokers, {len(cluster.topics)} topics, {partitions:,} "
-        f"partitions; {found.audited.release.words}"
+        f"cluster {cluster.id}: {len(cluster.brokers)} brokers, {len(cluster.topics)} topics, "
+        f"{cluster.partitions:,} partitions; {found.audited.release.words}"
     )
     yield from _wrapped(about, width, "")
     yield ""
@@ -172,10 +171,16 @@ def _row(row: Row, width: int, servers: str) -> Iterator[str]:
     yield from _wrapped("; ".join(f"{it.what} {it.value} ({it.source})" for it in one.evidence), width, "  ")
     yield from _wrapped(one.harm, width, "  ")
     yield from _wrapped(f"mend: {one.mend}", width, "  ")
-    if one.command is not None:
+    command = _command(row, servers)
+    if command is not None:
         likewise = f"   (likewise for {len(row.subjects) - 1} more)" if len(row.subjects) > 1 else ""
-        yield f"    {one.command.replace(PLACE, servers)}{likewise}"
+        yield f"    {command}{likewise}"
     yield ""
+
+
+def _command(row: Row, servers: str) -> str | None:
+    command = row.finding.command
+    return None if command is None else command.replace(PLACE, servers)
 
 
 def _subjects(subjects: Sequence[str]) -> str:
@@ -195,7 +200,7 @@ def _as_json(found: Audit, servers: str = PLACE) -> dict[str, Any]:
         "cluster": cluster.id,
         "brokers": [one.id for one in cluster.brokers],
         "topics": len(cluster.topics),
-        "partitions": sum(len(topic.partitions) for topic in cluster.topics),
+        "partitions": cluster.partitions,
         "release": {
             "like": None if release.line is None else release.line.text,
             "alike": release.alike,
@@ -219,5 +224,5 @@ def _row_as_json(row: Row, servers: str) -> dict[str, Any]:
         "evidence": [{"what": it.what, "value": it.value, "source": it.source} for it in one.evidence],
         "harm": one.harm,
         "mend": one.mend,
-        "command": None if one.command is None else one.command.replace(PLACE, servers),
+        "command": _command(row, servers),
     }

@@ -58,7 +58,7 @@ class Choices:
     @property
     def in_catalogue(self) -> InCatalogue:
         """Return the cell of EL-03 with these settings."""
-        return InCatalogue(acks_word(self.one.acks), self.one.min_isr, self.one.unclean, self.one.replicas)
+        return InCatalogue(self.one.acks_word, self.one.min_isr, self.one.unclean, self.one.replicas)
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -68,13 +68,6 @@ class Choices:
         after_kills = not after_power or len(self.cells) > 1
         names = [cell.after_kills] * after_kills + [cell.after_power_failure] * after_power
         return tuple(select(names))
-
-    @property
-    def options(self) -> str:
-        """Return the options that name the settings on the command line."""
-        unclean = "on" if self.one.unclean else "off"
-        one = self.one
-        return f"--acks {acks_word(one.acks)} --min-isr {one.min_isr} --unclean {unclean} --replicas {one.replicas}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +99,6 @@ def show_cell(console: Console, choices: Choices) -> int:
         for line in _lines(choices):
             console.answer(line)
     return 0
-
-
-def acks_word(acks: int) -> str:
-    """Return acks as producers are configured."""
-    return "all" if acks == Acks.ALL else str(int(acks))
 
 
 def faults_word(faults: Faults) -> str:
@@ -204,5 +192,5 @@ def _command(choices: Choices, cell: GuaranteeCell) -> Iterator[str]:
     faults = "" if cell.faults is Faults.KILLS else f" --faults {faults_word(cell.faults)}"
     release = release_options(choices.rules)
     yield "  on brokers:"
-    yield f"    kafka-conformance guarantees {release} {choices.options}{faults} --write-schedule lost.yaml"
+    yield f"    kafka-conformance guarantees {release} {choices.one.options}{faults} --write-schedule lost.yaml"
     yield f"    kafka-conformance run --schedule lost.yaml {release}"

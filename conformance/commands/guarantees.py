@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from conformance.commands.choosing import Choice, rules_of
 from conformance.commands.guarantee_cell import faults_word
 from conformance.commands.guarantee_glance import short_tables
+from conformance.kept_guarantees import kept_table
 from conformance.line import release_named
 from conformance.schedules.schedule_file import schedule_text
 from fault_injection.releases import RELEASES, UsageError, find_release
@@ -23,7 +23,6 @@ from oracle.brokers.guarantee_table import (
     GuaranteeTable,
     build,
     columns,
-    decode,
     encode,
     questions,
     release_name,
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
     from oracle.brokers.questions import GuaranteeCell
     from oracle.rules.rule_set import RuleSet
 
-FILE = files("oracle.brokers") / "guarantee_table.json"
 NEWEST = "newest"
 FURTHER = """Releases named together can lose the same. Steps are those of the shortest schedule that shows it;
 --full says what decides each loss, and how many states were searched.
@@ -129,11 +127,6 @@ def table_text(table: GuaranteeTable) -> str:
 def _row_text(row: dict[str, Any]) -> str:
     lines = ",\n".join(f"  {json.dumps(settings)}: {json.dumps(found)}" for settings, found in row["cells"].items())
     return f' {{"releases": {json.dumps(row["releases"])}, "cells": {{\n{lines}}}}}'
-
-
-def kept_table() -> GuaranteeTable:
-    """Return the table that is kept with the model."""
-    return decode(json.loads(FILE.read_text(encoding="utf-8")))
 
 
 def kept_answers(rules: RuleSet, cells: Sequence[GuaranteeCell]) -> dict[GuaranteeCell, SearchAnswer]:

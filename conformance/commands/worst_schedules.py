@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.commands.guarantee_cell import GONE
-from conformance.commands.guarantees import kept_table
+from conformance.kept_guarantees import kept_table
 from conformance.scenarios.election.el_03_settings import ACKS, CELLS, COUNTS_AT_MOST_THE_REPLICAS, SettingsCombination
 from oracle.brokers import questions
 from oracle.brokers.answers import shown

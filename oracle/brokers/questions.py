@@ -106,9 +106,19 @@ class GuaranteeCell:
     @property
     def settings(self) -> str:
         """Return the settings as one line, such as ``acks=all min.isr=2 unclean=off replicas=3``."""
-        acks = "all" if self.acks is Acks.ALL else int(self.acks)
         unclean = "on" if self.unclean else "off"
-        return f"acks={acks} min.isr={self.min_isr} unclean={unclean} replicas={self.replicas}"
+        return f"acks={self.acks_word} min.isr={self.min_isr} unclean={unclean} replicas={self.replicas}"
+
+    @property
+    def options(self) -> str:
+        """Return the options that name the settings on the command line."""
+        unclean = "on" if self.unclean else "off"
+        return f"--acks {self.acks_word} --min-isr {self.min_isr} --unclean {unclean} --replicas {self.replicas}"
+
+    @property
+    def acks_word(self) -> str:
+        """Return acks as producers are configured."""
+        return "all" if self.acks is Acks.ALL else str(int(self.acks))
 
 
 def cells() -> Iterator[GuaranteeCell]:

@@ -108,13 +108,12 @@ def removed(view: ControllerView, partition: ElectedPartition, broker: BrokerId)
     view = replace(view, registered=view.registered - {broker})
     if view.leader != broker:
         return shrunk(view, broker)
-    return without_leader(re_elected(view, partition, elect), broker)
+    return without(re_elected(view, partition, elect), broker)
 
 
-def without_leader(view: ControllerView, broker: BrokerId) -> ControllerView:
-    """Take the former leader out of the ISR of a partition that nobody leads, unless it is the last one there."""
-    others = tuple(b for b in view.isr if b != broker)
-    return replace(view, isr=others) if view.leader is None and others else view
+def without(view: ControllerView, broker: BrokerId) -> ControllerView:
+    """Take a replica out of the ISR, unless it is the last one there."""
+    return replace(view, isr=tuple(b for b in view.isr if b != broker) or view.isr)
 
 
 def removed_even_if_last(view: ControllerView, partition: ElectedPartition, broker: BrokerId) -> ControllerView:
@@ -127,10 +126,8 @@ def removed_even_if_last(view: ControllerView, partition: ElectedPartition, brok
 
 def shrunk(view: ControllerView, broker: BrokerId) -> ControllerView:
     """Take a replica out of the ISR unless it is the last, bumping the epoch."""
-    remaining = tuple(b for b in view.isr if b != broker)
-    if broker not in view.isr or not remaining:
-        return view
-    return bumped(replace(view, isr=remaining))
+    remaining = without(view, broker)
+    return view if remaining == view else bumped(remaining)
 
 
 def elect(view: ControllerView, partition: ElectedPartition) -> ControllerView:
@@ -191,10 +188,7 @@ KRAFT_CONTROLLER_BUMPING = Rule(
 def removed_in_kraft_mode(view: ControllerView, partition: ElectedPartition, broker: BrokerId) -> ControllerView:
     """Elect without the broker if it led; else take it out of the ISR in the same epoch."""
     view = replace(view, registered=view.registered - {broker})
-    if view.leader == broker:
-        return without_leader(re_elected(view, partition, elect), broker)
-    remaining = tuple(b for b in view.isr if b != broker)
-    return replace(view, isr=remaining or view.isr)
+    return without(re_elected(view, partition, elect) if view.leader == broker else view, broker)
 
 
 def left_bumping(view: ControllerView, partition: ElectedPartition, brokers: Collection[BrokerId]) -> ControllerView:

@@ -11,7 +11,8 @@ import pytest
 
 from conformance.cli import build_parser, main
 from conformance.commands.guarantee_glance import answer_words
-from conformance.commands.guarantees import kept_answers, kept_table
+from conformance.commands.guarantees import kept_answers
+from conformance.kept_guarantees import kept_table
 from conformance.registry import select
 from conformance.schedules.schedule_file import read_schedule
 from fault_injection.releases import find_release

@@ -10,7 +10,8 @@ import pytest
 
 from conformance.cli import build_parser, main
 from conformance.commands import guarantees
-from conformance.commands.guarantees import TableOptions, chosen_rules, kept_table, table_text
+from conformance.commands.guarantees import TableOptions, chosen_rules, table_text
+from conformance.kept_guarantees import kept_table
 from conformance.schedules.schedule_file import read_schedule
 from fault_injection.releases import find_release
 from oracle.brokers.guarantee_table import GuaranteeTable, decode, questions, release_name

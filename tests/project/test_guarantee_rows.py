@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from conformance.commands.guarantees import kept_table
+from conformance.kept_guarantees import kept_table
 from oracle.brokers.questions import Faults, GuaranteeCell
 from oracle.vocabulary import Acks
 from tests.project.documents import page

@@ -12,7 +12,8 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from conformance.audit.audit import audit
 from conformance.audit.audited import Audited
-from conformance.audit.reading import UnreadableClusterError, cluster_reader
+from conformance.audit.connecting import UnreadableClusterError
+from conformance.audit.reading import cluster_reader
 from conformance.audit.release_seen import release_seen
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.cluster.client_links import relayed_bootstrap

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.audit.audit import CHECKS, Audit, audit
-from conformance.audit.audited import ELIGIBLE_FEATURE, MIN_ISR, TRANSACTION_FEATURE, UNCLEAN, Audited, Producers
+from conformance.audit.audited import ELIGIBLE_FEATURE, TRANSACTION_FEATURE, Audited, Producers
 from conformance.audit.cluster import (
+    MIN_ISR,
     NO_LEADER,
+    UNCLEAN,
     BrokerSeen,
     ClusterSeen,
     NotSeen,
@@ -317,3 +319,17 @@ def test_nothing_is_taken_for_health_where_nothing_is_seen() -> None:
     mute = replace(cluster, brokers=tuple(replace(one, speaks=why) for one in blind), topics=topics)
     told = {one.check for one in audited(mute).unseen}
     assert told >= {"controller-quorum", "known-defect", "transaction-version", "eligible-replicas-off"}
+
+
+def test_a_broker_that_tells_no_settings_is_named_once_however_many_topics_are_to_be_created() -> None:
+    cluster = good()
+    mute = replace(cluster.brokers[0], settings=NotSeen("no answer in time"))
+    seen = audited(replace(cluster, brokers=(mute, *cluster.brokers[1:]), topics=cluster.topics[:2]))
+    assert [one.subjects for one in seen.unseen if one.check == "internal-topics"] == [("broker 1",)]
+
+
+def test_topics_that_are_to_be_created_are_told_in_one_order() -> None:
+    poor = {"offsets_topic_replication_factor": "2", "transaction_state_log_replication_factor": "1"}
+    cluster = with_brokers(**poor)()
+    (first, second) = audited(replace(cluster, topics=cluster.topics[:2])).rows
+    assert (first.subjects, second.subjects) == (("topic __consumer_offsets",), ("topic __transaction_state",))

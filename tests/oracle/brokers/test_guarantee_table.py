@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.commands.guarantees import kept_table, known_releases
+from conformance.commands.guarantees import known_releases
+from conformance.kept_guarantees import kept_table
 from oracle.brokers.answers import SearchAnswer, SearchResult, answer, shown
 from oracle.brokers.guarantee_table import (
     MAX_STATES,

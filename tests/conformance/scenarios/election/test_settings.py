@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.commands import worst_schedules
-from conformance.commands.guarantees import kept_table
+from conformance.kept_guarantees import kept_table
 from conformance.scenarios.election.el_03_settings import (
     ACKS,
     CELLS,
