@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -175,3 +176,10 @@ def test_an_interrupted_search_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> 
 def test_releases_share_a_row_of_the_kept_table_exactly_if_they_ask_the_same() -> None:
     nothing = build(known_releases(), ask=lambda _asked, _max_states: SearchAnswer(None))
     assert [row.releases for row in kept_table().rows] == [row.releases for row in nothing.rows]
+
+
+def test_a_cell_names_its_settings_in_words_and_as_options() -> None:
+    cell = GuaranteeCell(Acks.ALL, min_isr=2, unclean=True, replicas=3, faults=Faults.KILLS)
+    assert cell.settings == "acks=all min.isr=2 unclean=on replicas=3"
+    assert cell.options == "--acks all --min-isr 2 --unclean on --replicas 3"
+    assert replace(cell, acks=Acks.LEADER, unclean=False).options == "--acks 1 --min-isr 2 --unclean off --replicas 3"
