@@ -21,10 +21,10 @@ from kafka.protocol.admin import (
 )
 from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 
-from conformance.audit.client_settings import ClientSettings
 from conformance.audit.cluster import MIN_ISR, UNCLEAN, BrokerSeen, ClusterSeen, NotSeen, QuorumSeen, Source, Spoken
-from conformance.audit.connecting import CLIENT, UnreadableClusterError, connected
 from conformance.audit.told import EligibleTold, error_words, refused, request_name, settings_told, topic_told
+from conformance.clients.client_settings import ClientSettings
+from conformance.clients.connecting import CLIENT, UnreadableClusterError, connected
 from fault_injection.releases import UsageError
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.audit.audit import CHECKS, audit
 from conformance.audit.audited import Audited, Producers
-from conformance.audit.client_settings import client_settings
 from conformance.audit.finding import Severity
 from conformance.audit.mends import PLACE
 from conformance.audit.reading import PATIENCE_S, PLAIN, cluster_reader
 from conformance.audit.release_seen import release_seen
+from conformance.clients.client_settings import client_settings
 from conformance.commands.parser import add_json, table_lines, whole_number
 from conformance.line import line_named
 from fault_injection.releases import UsageError

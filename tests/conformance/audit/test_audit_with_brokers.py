@@ -12,9 +12,9 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from conformance.audit.audit import audit
 from conformance.audit.audited import Audited
-from conformance.audit.connecting import UnreadableClusterError
 from conformance.audit.reading import cluster_reader
 from conformance.audit.release_seen import release_seen
+from conformance.clients.connecting import UnreadableClusterError
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.cluster.client_links import relayed_bootstrap
 from fault_injection.cluster.lifecycle import Cluster

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.audit.client_settings import ClientSettings, client_settings
+from conformance.clients.client_settings import ClientSettings, client_settings
 from fault_injection.releases import UsageError
 
 if TYPE_CHECKING:

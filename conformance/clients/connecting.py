@@ -15,7 +15,7 @@ from fault_injection.releases import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from conformance.audit.client_settings import ClientSettings
+    from conformance.clients.client_settings import ClientSettings
 
 CLIENT = "kafka-conformance"
 
