@@ -18,16 +18,19 @@ from fault_injection.releases import spark_connector_jars
 from fault_injection.waiting import DeadlineExceededError, until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
 
     from pyspark.sql import SparkSession
 
+    from conformance.reconcile import attached as attached_job
     from conformance.reconcile import job, jvm, session
     from conformance.reconcile.counting import Reconciliation
     from conformance.reconcile.errors import ReconcileError
+    from conformance.record.attached import Attached, Counted
     from conformance.record.directory import RunDirectory
 else:
+    attached_job = at_first_use("conformance.reconcile.attached")
     job = at_first_use("conformance.reconcile.job")
     jvm = at_first_use("conformance.reconcile.jvm")
     session = at_first_use("conformance.reconcile.session")
@@ -44,13 +47,17 @@ T = TypeVar("T")
 class SparkThread:
     """A lazily started Spark session on its own thread.
 
+    Args:
+        master: of Spark.
+        many_records: whether the JVM is to bear 10^6 records and more rather than to start quickly.
+
     Raises:
         SparkMissingError: the packages of the extra are not installed.
     """
 
-    def __init__(self, master: str = DEFAULT_MASTER) -> None:
+    def __init__(self, master: str = DEFAULT_MASTER, *, many_records: bool = False) -> None:
         require_spark()
-        self._master = master
+        self._master, self._many_records = master, many_records
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="spark")
         self._work = work_directory("spark")
         self._started: Future[SparkSession] | None = None
@@ -82,7 +89,9 @@ class SparkThread:
 
     def _session(self) -> SparkSession:
         jars = spark_connector_jars().files
-        self._current = session.spark_session(self._master, connector_jars=jars, work_directory=self._work)
+        self._current = session.spark_session(
+            self._master, connector_jars=jars, work_directory=self._work, many_records=self._many_records
+        )
         return self._current
 
     def read(self, run: RunDirectory, *, bootstrap: str, topic: str, end_offset: int) -> None:
@@ -92,6 +101,22 @@ class SparkThread:
             ReconcileError: Spark failed.
         """
         self._done(lambda: job.read(self._session(), run.path, bootstrap=bootstrap, topic=topic, end_offset=end_offset))
+
+    def read_attached(self, run: RunDirectory, attached: Attached, connection: Mapping[str, str]) -> None:
+        """Read the topic of a ledger beside somebody's cluster.
+
+        Raises:
+            ReconcileError: Spark failed.
+        """
+        self._done(lambda: attached_job.read_attached_topic(self._session(), run.path, attached, connection))
+
+    def reconcile_attached(self, run: RunDirectory, attached: Attached) -> Counted:
+        """Reconcile such a ledger from its files.
+
+        Raises:
+            ReconcileError: Spark failed, or the topic was never read.
+        """
+        return self._done(lambda: attached_job.reconcile_attached(self._session(), run.path, attached))
 
     def reconcile_all(self, runs: Sequence[RunDirectory]) -> list[Reconciliation | ReconcileError]:
         """Reconcile runs from their files, in one query where that can be; what cannot be reconciled has its error.

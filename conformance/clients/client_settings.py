@@ -75,6 +75,24 @@ class ClientSettings:
     revoked_file: str | None = None
     checks_host: bool = True
 
+    @property
+    def is_sasl(self) -> bool:
+        """Return whether a user and a password are sent."""
+        return self.protocol.startswith("SASL")
+
+    @property
+    def is_tls(self) -> bool:
+        """Return whether the connection is TLS's."""
+        return self.protocol.endswith("SSL")
+
+    @property
+    def login(self) -> str:
+        """Return what a Java client logs in with (``sasl.jaas.config``), the password in it."""
+        assert self.mechanism is not None, "checked when it was read"
+        kind = "plain.PlainLoginModule" if self.mechanism == "PLAIN" else "scram.ScramLoginModule"
+        user, password = (_quoted(one or "") for one in (self.username, self.password))
+        return f"org.apache.kafka.common.security.{kind} required username={user} password={password};"
+
     def options(self) -> dict[str, str | bool | None]:
         """Return them by kafka-python's names."""
         return {
@@ -89,6 +107,27 @@ class ClientSettings:
             "ssl_crlfile": self.revoked_file,
             "ssl_check_hostname": self.checks_host,
         }
+
+    def librdkafka(self) -> dict[str, str]:
+        """Return them by librdkafka's names, those that are set."""
+        named = {
+            "security.protocol": self.protocol,
+            "sasl.mechanism": self.mechanism,
+            "sasl.username": self.username,
+            "sasl.password": self.password,
+            "ssl.ca.location": self.ca_file,
+            "ssl.certificate.location": self.certificate_file,
+            "ssl.key.location": self.key_file or self.certificate_file,
+            "ssl.key.password": self.key_password,
+            "ssl.crl.location": self.revoked_file,
+            "ssl.endpoint.identification.algorithm": ("https" if self.checks_host else "none") if self.is_tls else None,
+        }
+        return {name: value for name, value in named.items() if value is not None}
+
+
+def _quoted(text: str) -> str:
+    escaped = re.sub(r'(["\\])', r"\\\1", text)
+    return f'"{escaped}"'
 
 
 def client_settings(path: Path) -> ClientSettings:

@@ -93,6 +93,30 @@ def delete_topic(addresses: Sequence[str], topic: str, deadline_s: float = DEADL
     _await_known(addresses, topic, deadline_s, partitions=None)
 
 
+def create_where_brokers_like(
+    connection: Mapping[str, str], topic: str, partitions: int, replicas: int, configs: Mapping[str, str]
+) -> None:
+    """Create a topic on a cluster that somebody else runs; its brokers choose who has the replicas.
+
+    Args:
+        connection: settings of librdkafka that reach the cluster.
+
+    Raises:
+        TopicError: the controller refused, or did not answer.
+    """
+    wanted = NewTopic(topic, num_partitions=partitions, replication_factor=replicas, config=dict(configs))
+    admin = AdminClient({**connection, "log_level": 0})
+    answered = admin.create_topics([wanted], request_timeout=DEADLINE_S_DEFAULT)
+    _settle(answered[topic], f"topic {topic} was not created", DEADLINE_S_DEFAULT)
+
+
+def delete_anywhere(connection: Mapping[str, str], topic: str) -> None:
+    """Delete a topic on a cluster that somebody else runs; as ``create_where_brokers_like``."""
+    admin = AdminClient({**connection, "log_level": 0})
+    answered = admin.delete_topics([topic], request_timeout=DEADLINE_S_DEFAULT)
+    _settle(answered[topic], f"topic {topic} was not deleted", DEADLINE_S_DEFAULT)
+
+
 def _settle(answered: "Future[None]", failure: str, deadline_s: float) -> None:
     try:
         answered.result(deadline_s)

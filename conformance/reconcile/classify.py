@@ -4,7 +4,7 @@ Anomalies are found and counted separately: a record may be both moved and dupli
 has one primary class, the gravest that applies, so that the primary classes add up to what was produced.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import or_
 
@@ -136,20 +136,25 @@ def phantom(records: DataFrame) -> DataFrame:
 # in two steps, within a block of ids and over whole blocks, so that no single task has to sort them all.
 
 
-def reordered(records: DataFrame) -> DataFrame:
-    """Mark attempted records whose first offset is less than that of a record produced earlier."""
-    earlier = Window.partitionBy(RUN, "side").orderBy("record_id").rowsBetween(Window.unboundedPreceding, -1)
+def reordered(records: DataFrame, among: Sequence[str] = ()) -> DataFrame:
+    """Mark attempted records whose first offset is less than that of a record produced earlier.
+
+    Args:
+        records: with the column ``side``.
+        among: columns beside it that records have in common which are in one order, such as their partition.
+    """
+    earlier = Window.partitionBy(RUN, "side", *among).orderBy("record_id").rowsBetween(Window.unboundedPreceding, -1)
     return records.withColumn("reordered", _is_before(F.max(_offset()).over(earlier)))
 
 
-def reordered_by_blocks(records: DataFrame) -> DataFrame:
+def reordered_by_blocks(records: DataFrame, among: Sequence[str] = ()) -> DataFrame:
     """Do the same, for the records of one side, when they are more than one task can sort."""
-    within = Window.partitionBy(RUN, "block").orderBy("record_id").rowsBetween(Window.unboundedPreceding, -1)
-    over_blocks = Window.partitionBy(RUN, "side").orderBy("block").rowsBetween(Window.unboundedPreceding, -1)
-    ends = records.groupBy(RUN, "side", "block").agg(F.max(_offset()).alias("end"))
-    ends = ends.select(RUN, "block", F.max("end").over(over_blocks).alias("earlier_blocks"))
+    within = Window.partitionBy(RUN, "block", *among).orderBy("record_id").rowsBetween(Window.unboundedPreceding, -1)
+    over_blocks = Window.partitionBy(RUN, "side", *among).orderBy("block").rowsBetween(Window.unboundedPreceding, -1)
+    ends = records.groupBy(RUN, "side", "block", *among).agg(F.max(_offset()).alias("end"))
+    ends = ends.select(RUN, "block", *among, F.max("end").over(over_blocks).alias("earlier_blocks"))
     greatest = F.greatest(F.max(_offset()).over(within), F.col("earlier_blocks"))
-    joined = records.join(F.broadcast(ends), on=[RUN, "block"], how="left")
+    joined = records.join(F.broadcast(ends), on=[RUN, "block", *among], how="left")
     return joined.withColumn("reordered", _is_before(greatest)).drop("earlier_blocks")
 
 
@@ -203,14 +208,14 @@ _STEPS: tuple[Callable[[DataFrame], DataFrame], ...] = (
 )
 
 
-def classified(records: DataFrame, *, many_records: bool = False) -> DataFrame:
+def classified(records: DataFrame, *, many_records: bool = False, among: Sequence[str] = ()) -> DataFrame:
     """Add a boolean column per class, and ``classification``, the primary class, to ``records.joined`` rows.
 
-    ``classification`` has no default: a record that fits no class keeps a null, which breaks the identity.
+    ``among`` is as of ``reordered``. ``classification`` has no default: a record that fits no class keeps a null, which breaks the identity.
     """
     for step in _STEPS:
         records = records.transform(step)
-    records = records.transform(reordered_by_blocks if many_records else reordered).transform(kept)
+    records = records.transform(reordered_by_blocks if many_records else reordered, among).transform(kept)
     return records.withColumns({**_open_where_undetermined(), "classification": _primary()})
 
 

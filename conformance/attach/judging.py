@@ -1,0 +1,236 @@
+"""What does it mean that records are lost, there twice, or in another order? By what their settings promised.
+
+Nothing here was held on a wire: it is judged what every client can see. The ledger and the topic decide about records,
+the watcher's looks about offsets and epochs, the settings' looks about what was promised when.
+
+Sources: KIP-101, KIP-966, KIP-98, KIP-207; the durability notes on ``acks`` and ``unclean.leader.election.enable``.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from conformance.record.attached import AttachVerdict, Judged
+from oracle.vocabulary import Acks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from conformance.record.attached import Attached, CommandRun, Counted, PartitionWatched, SettingsWatched
+
+KEPT, ALLOWED, BROKEN, NONE, UNSEEN = "kept", "allowed_by_settings", "broken", "none", "unseen"
+INCONCLUSIVE = "inconclusive"
+_WORST_FIRST = (BROKEN, ALLOWED, KEPT)
+UNCLEAN, MIN_ISR = "unclean.leader.election.enable", "min.insync.replicas"
+
+
+@dataclass(frozen=True, slots=True)
+class AttachEvidence:
+    """All that an attached ledger is judged by.
+
+    Attributes:
+        watched: in the order of time; ``settings`` likewise.
+    """
+
+    attached: Attached
+    counted: Counted
+    watched: Sequence[PartitionWatched]
+    settings: Sequence[SettingsWatched]
+    commands: Sequence[CommandRun] = ()
+
+    @property
+    def changed_leaders(self) -> frozenset[int]:
+        """Return the partitions of which another leader, or another leader epoch, was seen."""
+        seen: dict[int, set[tuple[int, int | None]]] = defaultdict(set)
+        for one in self.watched:
+            if one.leader is not None:
+                seen[one.partition].add((one.leader, one.leader_epoch))
+        return frozenset(number for number, leaders in seen.items() if len(leaders) > 1)
+
+    def had(self, setting: str, value: str) -> bool:
+        """Return whether a setting of the topic had a value at any look."""
+        return any(one.values.get(setting) == value for one in self.settings)
+
+    @property
+    def are_settings_seen(self) -> bool:
+        """Return whether every look at the settings saw them."""
+        return bool(self.settings) and all(one.why_not is None for one in self.settings)
+
+
+def judge_attached(evidence: AttachEvidence) -> AttachVerdict:
+    """Judge every class of records, and what clients saw."""
+    judged = (*_of_records(evidence), *_of_views(evidence))
+    rests_on = tuple(_rests_on(evidence))
+    open_why = _why_open(evidence) or _why_untold(judged)
+    if open_why is not None and not any(one.verdict == BROKEN for one in judged):
+        return AttachVerdict(INCONCLUSIVE, open_why, judged, rests_on)
+    worst = next(verdict for verdict in _WORST_FIRST if any(one.verdict == verdict for one in (*judged, _NOTHING_LOST)))
+    if worst == KEPT and evidence.attached.acks == Acks.NONE:
+        return AttachVerdict(NONE, "acks=0: nothing is acknowledged, and nothing promised", judged, rests_on)
+    reasons = [f"{one.what}: {one.count}, {one.reason}" for one in judged if one.verdict == worst and one.count]
+    return AttachVerdict(worst, "; ".join(reasons) or _kept_words(evidence), judged, rests_on)
+
+
+_NOTHING_LOST = Judged("all", 0, KEPT, "")
+
+
+def _kept_words(evidence: AttachEvidence) -> str:
+    acknowledged = evidence.counted.told("acknowledged")
+    return f"every one of {acknowledged:,} acknowledged records is there, once, where it was acknowledged"
+
+
+def _why_open(evidence: AttachEvidence) -> str | None:
+    if not evidence.counted.identity_holds:
+        return "the counts do not add up to the rows of the files: no number of this directory can be trusted"
+    if evidence.attached.is_at_rest is False:
+        return "some partition could not be read to its log end: go on with --resume when the cluster is whole"
+    if evidence.attached.acks != Acks.NONE and not evidence.counted.told("acknowledged"):
+        return "no record was acknowledged: there is nothing to lose"
+    return None
+
+
+def _why_untold(judged: Sequence[Judged]) -> str | None:
+    """Return why it cannot be told whether a promise was broken by what was found."""
+    return next((f"{one.what}: {one.count}, {one.reason}" for one in judged if one.verdict == UNSEEN and one.count), None)
+
+
+def _of_records(evidence: AttachEvidence) -> Iterator[Judged]:
+    counted = evidence.counted
+    yield _lost(evidence)
+    yield _always("phantom", counted.total("phantom"), "nobody produced what is there")
+    yield _always("value_changed", counted.total("value_changed"), "a value is not the one that was sent")
+    yield _always("resurrected", counted.total("resurrected"), "a record is there that was refused before it was sent")
+    yield _unless_idempotent("duplicated", evidence, "the producer sends again what it has no answer to")
+    yield _unless_idempotent("moved", evidence, "a record that is there twice has one of its two offsets acknowledged")
+    yield _unless_idempotent("reordered", evidence, "what is sent again comes after what was sent meanwhile")
+    if deleted := counted.total("deleted"):
+        yield Judged("deleted", deleted, ALLOWED, "retention, or a DeleteRecords, moved the start of the log past them")
+
+
+def _lost(evidence: AttachEvidence) -> Judged:
+    count = evidence.counted.total("lost")
+    if not count:
+        return Judged("lost", 0, KEPT, "no acknowledged record is missing")
+    if unmoved := _unmoved(evidence):
+        return Judged("lost", count, BROKEN, f"partition {unmoved} had one leader, in one leader epoch, all along")
+    if evidence.attached.acks == Acks.LEADER:
+        return _lost_by_one(evidence, count)
+    if not evidence.are_settings_seen:
+        reason = f"acks=all promises them unless {UNCLEAN} is on, which cannot be seen here"
+        return Judged("lost", count, UNSEEN, reason)
+    if evidence.had(UNCLEAN, "true"):
+        reason = "acks=all, and unclean elections were allowed: a replica without the records may have been elected"
+        return Judged("lost", count, ALLOWED, reason)
+    reason = (
+        f"acks=all and {UNCLEAN}=false promise every acknowledged record as long as one in-sync replica keeps its disk"
+    )
+    return Judged("lost", count, BROKEN, reason)
+
+
+def _unmoved(evidence: AttachEvidence) -> str:
+    """Name the partitions that lost records without any election; none where leader epochs cannot be seen."""
+    if any(one.leader_epoch is None for one in evidence.watched):
+        return ""
+    losing = {one.partition for one in evidence.counted.partitions if one.classes.get("lost")}
+    seen = {one.partition for one in evidence.watched}
+    return ", ".join(map(str, sorted((losing & seen) - evidence.changed_leaders)))
+
+
+def _lost_by_one(evidence: AttachEvidence, count: int) -> Judged:
+    """Judge what acks=1 lost: it promises a record for as long as its leader lives."""
+    losing = {one.partition for one in evidence.counted.partitions if one.classes.get("lost")}
+    reason = "acks=1 promises a record as long as its leader does not change, and leaders did"
+    if losing <= evidence.changed_leaders:
+        return Judged("lost", count, ALLOWED, reason)
+    return Judged("lost", count, UNSEEN, "acks=1 promises them unless leaders changed, which cannot be seen here")
+
+
+def _always(what: str, count: int, reason: str) -> Judged:
+    return Judged(what, count, BROKEN if count else KEPT, reason if count else "none")
+
+
+def _unless_idempotent(what: str, evidence: AttachEvidence, why_allowed: str) -> Judged:
+    count = evidence.counted.total(what)
+    if not count:
+        return Judged(what, 0, KEPT, "none")
+    if evidence.attached.is_idempotent:
+        return Judged(what, count, BROKEN, "an idempotent producer's records are there once, in the order of sending")
+    return Judged(what, count, ALLOWED, f"without idempotence {why_allowed}")
+
+
+def _of_views(evidence: AttachEvidence) -> Iterator[Judged]:
+    """Judge what a client saw of offsets and epochs."""
+    yield _always(
+        "high_watermark_fell",
+        len(list(_falls(evidence.watched))),
+        "the high watermark that consumers see fell although leader and epoch stayed",
+    )
+    if any(one.leader_epoch is not None for one in evidence.watched):
+        fell = len(list(_epoch_falls(evidence.watched)))
+        yield _always("leader_epoch_fell", fell, "one broker told of an older leader epoch than before")
+    else:
+        yield Judged("leader_epoch_fell", 0, UNSEEN, "the release does not tell clients leader epochs (before 2.1)")
+
+
+def _falls(watched: Iterable[PartitionWatched]) -> Iterator[PartitionWatched]:
+    """Yield looks at which the high watermark was less than before, of one leader in one epoch."""
+    highest: dict[tuple[int, int, int], int] = {}
+    for one in watched:
+        if one.leader is None or one.leader_epoch is None or one.high_watermark is None:
+            continue
+        key = (one.partition, one.leader, one.leader_epoch)
+        if one.high_watermark < highest.get(key, 0):
+            yield one
+        highest[key] = max(one.high_watermark, highest.get(key, 0))
+
+
+def _epoch_falls(watched: Iterable[PartitionWatched]) -> Iterator[PartitionWatched]:
+    newest: dict[tuple[int, int], int] = {}
+    for one in watched:
+        if one.leader_epoch is None:
+            continue
+        key = (one.partition, one.told_by)
+        if one.leader_epoch < newest.get(key, 0):
+            yield one
+        newest[key] = max(one.leader_epoch, newest.get(key, 0))
+
+
+def _rests_on(evidence: AttachEvidence) -> Iterator[str]:
+    attached = evidence.attached
+    yield (
+        "nothing was held on the wire and no broker's log was read: it is judged what clients can see, "
+        "promises of the settings and not the steps of the protocol"
+    )
+    idempotence = "idempotent" if attached.is_idempotent else "not idempotent"
+    yield f"acks={attached.acks_word}, {idempotence}, {attached.replicas} replicas of each of {attached.partitions} partitions"
+    yield from _settings_words(evidence.settings)
+    yield from _isr_words(evidence)
+    failed = sum(1 for one in evidence.commands if one.exit_code)
+    if evidence.commands:
+        yield f"{len(evidence.commands)} commands were run against the cluster, {failed} of them failed"
+    yield "a replica that loses its disk, or what it had not flushed, counts as one that keeps neither: no setting here promises it"
+
+
+def _settings_words(settings: Sequence[SettingsWatched]) -> Iterator[str]:
+    shown = [_words_of(one.values) if one.why_not is None else f"not seen: {one.why_not}" for one in settings]
+    if not shown:
+        yield "the topic's settings were never seen"
+    elif len(shown) == 1:
+        yield f"the topic's settings all along: {shown[0]}"
+    else:
+        yield f"the topic's settings changed meanwhile: {'; then '.join(shown)}"
+
+
+def _words_of(values: Mapping[str, str | None]) -> str:
+    return ", ".join(f"{name}={values[name]}" for name in (MIN_ISR, UNCLEAN) if name in values)
+
+
+def _isr_words(evidence: AttachEvidence) -> Iterator[str]:
+    if not evidence.watched:
+        yield "the cluster was never seen while records were produced"
+        return
+    least = min(len(one.isr) for one in evidence.watched)
+    elections = len(evidence.changed_leaders)
+    yield f"seen once a second: at least {least} in-sync replicas, other leaders on {elections} of {evidence.attached.partitions} partitions"

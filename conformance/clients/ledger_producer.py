@@ -1,0 +1,257 @@
+"""How are many records sent so that each is in the ledger before it is sent, and its outcome after?
+
+One producer at a time sends to all partitions in turn. A second's records are written as attempts and synced, then
+sent; what producers are told is written about once a second. Whatever ends the tester, the ledger is whole: an attempt
+without outcome is indeterminate.
+
+With retries an error says nothing about earlier attempts: it is a refusal only if the record was never part of a
+request. A producer that fails for good (``Error.fatal``) is replaced; order is promised within one producer only.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from confluent_kafka import KafkaException, Producer
+
+from conformance.clients import BACKOFF_MS, BACKOFF_MS_MAX
+from conformance.clients.outcomes import kafka_error_name
+from conformance.clients.records import key_of, value_of
+from conformance.record.ledger import Attempt, LedgerWriter, OutcomeEntry
+from oracle.vocabulary import Acks, ProduceOutcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+    from threading import Event
+
+NOT_SENT = "_NOT_SENT"
+"""The error of a record that was attempted, and never handed to the client: refused."""
+QUEUED_MAX = 20_000
+"""So many records may wait in the client: what comes faster waits for the brokers."""
+ATTEMPTS_AT_ONCE = 10_000
+WRITTEN_EVERY_S = 1.0
+POLL_S = 0.05
+DELIVERY_TIMEOUT_S = 120.0
+"""As long as Kafka's own producer tries (``delivery.timeout.ms``)."""
+FLUSH_MARGIN_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What is to be sent.
+
+    Attributes:
+        base: the first record id; record ``base + n`` goes to partition n modulo ``partitions``.
+        records: how many; None until it is told to stop.
+        rate: records a second; None as fast as brokers take them.
+        is_idempotent: whether the producer is (KIP-98).
+        delivery_timeout_s: how long the client tries to send a record.
+    """
+
+    topic: str
+    partitions: int
+    acks: Acks
+    is_idempotent: bool
+    base: int
+    value_length: int
+    records: int | None = None
+    rate: int | None = None
+    delivery_timeout_s: float = DELIVERY_TIMEOUT_S
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a load is: records sent, and what producers were told."""
+
+    sent: int
+    acknowledged: int
+    unknown: int
+
+
+class LedgerProducer:
+    """Sends a load and keeps its ledger.
+
+    Args:
+        connection: settings of librdkafka that reach the cluster.
+        load: what to send.
+        directory: of the ledger.
+    """
+
+    def __init__(self, connection: Mapping[str, str], load: Load, directory: Path) -> None:
+        self._settings = _settings(connection, load)
+        self._load = load
+        self._ledger = LedgerWriter(directory)
+        self._told: list[OutcomeEntry] = []
+        self._counts = dict.fromkeys(ProduceOutcome, 0)
+        self._sent = 0
+        self._written_at = time.monotonic()
+        self._failed_for_good: str | None = None
+        self.senders: list[int] = []
+
+    @property
+    def progress(self) -> Progress:
+        """Return how far it is."""
+        told = self._counts
+        return Progress(self._sent, told[ProduceOutcome.ACKNOWLEDGED], told[ProduceOutcome.INDETERMINATE])
+
+    def send(self, stop: Event, on_sender: Callable[[int], None] = lambda _: None) -> None:
+        """Send until all records are sent or it is told to stop, and wait for what brokers answer.
+
+        Args:
+            stop: set to stop; what was sent by then is waited for.
+            on_sender: told the first record id of a producer that replaces one that failed for good.
+        """
+        following = self._load.base
+        while following is not None:
+            if following != self._load.base:
+                self.senders.append(following)
+                on_sender(following)
+            following = self._send_by_one(following, stop)
+
+    def _send_by_one(self, first: int, stop: Event) -> int | None:
+        """Send from a record id on by one producer; return the id from which another one goes on, if it failed."""
+        self._failed_for_good = None
+        with _producer(self._settings) as producer:
+            following = first
+            pace = _Pace(self._load.rate)
+            while not stop.is_set() and self._failed_for_good is None and (count := self._next_count(following)):
+                chunk = range(following, following + count)
+                self._write_attempts(chunk)
+                self._send_chunk(producer, chunk, stop, pace)
+                following = chunk.stop
+            self._await_answers(producer)
+        return following if self._failed_for_good and not stop.is_set() and self._next_count(following) else None
+
+    def _next_count(self, following: int) -> int:
+        at_once = min(ATTEMPTS_AT_ONCE, self._load.rate or ATTEMPTS_AT_ONCE)
+        if self._load.records is None:
+            return at_once
+        return min(at_once, self._load.base + self._load.records - following)
+
+    def _write_attempts(self, chunk: range) -> None:
+        load, now, sender = self._load, time.time_ns(), len(self.senders)
+        self._ledger.record_attempts(
+            [
+                Attempt(one, "", load.topic, self._partition_of(one), int(load.acks), sender, load.value_length, now)
+                for one in chunk
+            ]
+        )
+
+    def _partition_of(self, record_id: int) -> int:
+        return (record_id - self._load.base) % self._load.partitions
+
+    def _send_chunk(self, producer: Producer, chunk: range, stop: Event, pace: _Pace) -> None:
+        for record_id in chunk:
+            while (wait_s := pace.wait_s()) > 0 and not stop.is_set():
+                self._serve(producer, min(wait_s, POLL_S))
+            if not self._send_one(producer, record_id, stop):
+                self._tell(record_id, ProduceOutcome.REFUSED, NOT_SENT, None)
+            pace.sent()
+            if not self._sent % 100:
+                self._serve(producer, 0)
+        self._serve(producer, 0)
+
+    def _send_one(self, producer: Producer, record_id: int, stop: Event) -> bool:
+        """Hand a record to the client, waiting for room; return whether it took it."""
+        key, value = key_of(record_id), value_of(record_id, self._load.value_length)
+        while not stop.is_set() and self._failed_for_good is None:
+            try:
+                producer.produce(
+                    self._load.topic, value, key, self._partition_of(record_id), on_delivery=self._on_delivery
+                )
+            except BufferError:
+                self._serve(producer, POLL_S)
+            except KafkaException as error:
+                return self._not_taken(record_id, error.args[0])
+            else:
+                self._sent += 1
+                return True
+        return False
+
+    def _not_taken(self, record_id: int, error: Any) -> bool:  # noqa: ANN401 - untyped client
+        if error.fatal():
+            self._failed_for_good = error.name()
+            return False
+        self._tell(record_id, ProduceOutcome.REFUSED, kafka_error_name(error.name()), None)
+        return True
+
+    def _on_delivery(self, error: Any, message: Any) -> None:  # noqa: ANN401 - untyped client
+        record_id = int.from_bytes(message.key(), "big")
+        if error is None:
+            is_told = self._load.acks is not Acks.NONE
+            outcome = ProduceOutcome.ACKNOWLEDGED if is_told else ProduceOutcome.INDETERMINATE
+            offset = message.offset() if is_told and (message.offset() or 0) >= 0 else None
+            self._tell(record_id, outcome, None, offset)
+            return
+        if error.fatal():
+            self._failed_for_good = error.name()
+        self._tell(record_id, ProduceOutcome.INDETERMINATE, kafka_error_name(error.name()), None)
+
+    def _tell(self, record_id: int, outcome: ProduceOutcome, error: str | None, offset: int | None) -> None:
+        self._counts[outcome] += 1
+        self._told.append(OutcomeEntry(record_id, outcome, error, offset, time.time_ns()))
+
+    def _serve(self, producer: Producer, wait_s: float) -> None:
+        producer.poll(wait_s)
+        if self._told and time.monotonic() - self._written_at >= WRITTEN_EVERY_S:
+            self._write_outcomes()
+
+    def _write_outcomes(self) -> None:
+        if self._told:
+            self._ledger.record_outcomes(self._told)
+            self._told = []
+        self._written_at = time.monotonic()
+
+    def _await_answers(self, producer: Producer) -> None:
+        """Wait until the client knows of every record, at most as long as it tries; write what it knows."""
+        until = time.monotonic() + self._load.delivery_timeout_s + FLUSH_MARGIN_S
+        while len(producer) and time.monotonic() < until:
+            self._serve(producer, POLL_S)
+        self._write_outcomes()
+
+
+class _Pace:
+    """When may the next record be sent, at so many a second? What was missed while brokers were away is not made up."""
+
+    def __init__(self, rate: int | None) -> None:
+        self._interval_s = 0.0 if rate is None else 1 / rate
+        self._due = time.monotonic()
+
+    def wait_s(self) -> float:
+        return self._due - time.monotonic() if self._interval_s else 0.0
+
+    def sent(self) -> None:
+        if self._interval_s:
+            self._due = max(self._due + self._interval_s, time.monotonic() - 1.0)
+
+
+@contextmanager
+def _producer(settings: Mapping[str, str | int | bool]) -> Iterator[Producer]:
+    producer = Producer(dict(settings))
+    try:
+        yield producer
+    finally:
+        producer.purge()
+        producer.close()
+
+
+def _settings(connection: Mapping[str, str], load: Load) -> dict[str, str | int | bool]:
+    return {
+        **connection,
+        "client.id": "kafka-conformance",
+        "log_level": 0,
+        "acks": int(load.acks),
+        "enable.idempotence": load.is_idempotent,
+        "allow.auto.create.topics": False,
+        "enable.metrics.push": False,
+        "queue.buffering.max.messages": QUEUED_MAX,
+        "linger.ms": 5,
+        "message.timeout.ms": int(load.delivery_timeout_s * 1000),
+        "reconnect.backoff.ms": BACKOFF_MS,
+        "reconnect.backoff.max.ms": BACKOFF_MS_MAX,
+        "topic.metadata.refresh.fast.interval.ms": BACKOFF_MS_MAX,
+    }

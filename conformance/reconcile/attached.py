@@ -1,0 +1,206 @@
+"""How is a ledger reconciled that ran beside somebody else's cluster? Ledger and topic are joined, and nothing predicted.
+
+The classes are those of a run (``classify``). Records of one partition and one producer are in one order; a record in
+another partition than its own is a phantom there; what is below the log's start was deleted, as retention does.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from conformance.reconcile import run_files
+from conformance.reconcile.classify import CLASSES, classified
+from conformance.reconcile.errors import ReconcileError
+from conformance.reconcile.jvm import failing_as
+from conformance.reconcile.records import OUTCOMES, Tables, errors_of, in_order, joined, worded
+from conformance.reconcile.run_files import RUN
+from conformance.reconcile.session import tune
+from conformance.reconcile.summary import SAMPLE_ROWS_MAX, rows_of
+from conformance.reconcile.topic import decoded, write_topic
+from conformance.record.attached import COUNTED_FILE, IDS_MAX, Attached, Counted, PartitionCounted, RecordOfNote
+from conformance.record.directory import RunDirectory
+
+NOT_KEPT = tuple(name for name in CLASSES if name != "kept")
+NOTED = "reconciliation/not_kept"
+"""Where every record that is in another class than kept is listed, as Parquet."""
+_AMONG = ("partition", "sender")
+
+
+def read_attached_topic(
+    spark: SparkSession, run: Path, attached: Attached, connection: Mapping[str, str]
+) -> None:
+    """Read the topic from where it ended before the first record up to its high watermarks at rest, into ``topic/``.
+
+    Args:
+        spark: the session.
+        run: the directory.
+        attached: of it, with its ends.
+        connection: settings of a Java client that reach the cluster.
+
+    Raises:
+        ReconcileError: brokers did not give every offset in between.
+    """
+    tune(spark, sum(attached.ends) - sum(attached.starts))
+    with failing_as(f"asking {attached.bootstrap} for topic {attached.topic}"):
+        spark.conf.set("spark.sql.streaming.kafka.useDeprecatedOffsetFetching", "false")
+        options = {**{f"kafka.{name}": value for name, value in connection.items()}, **_ranges(attached)}
+        records = spark.read.format("kafka").options(**options).load()
+    write_topic(decoded(records), run)
+
+
+def _ranges(attached: Attached) -> Mapping[str, str]:
+    firsts = map(max, attached.starts, attached.log_starts)
+    starts = {str(number): min(first, attached.ends[number]) for number, first in enumerate(firsts)}
+    ends = {str(number): end for number, end in enumerate(attached.ends)}
+    return {
+        "kafka.bootstrap.servers": attached.bootstrap,
+        "assign": json.dumps({attached.topic: list(range(attached.partitions))}),
+        "startingOffsets": json.dumps({attached.topic: starts}),
+        "endingOffsets": json.dumps({attached.topic: ends}),
+        "failOnDataLoss": "true",
+        "kafka.isolation.level": "read_uncommitted",
+        "kafkaConsumer.pollTimeoutMs": "60000",
+    }
+
+
+def reconcile_attached(spark: SparkSession, run: Path, attached: Attached) -> Counted:
+    """Count the records of every class and partition, and write what was counted.
+
+    Raises:
+        ReconcileError: the topic was not read, a file is unreadable, or Spark failed.
+    """
+    if not run_files.TOPIC.paths(run):
+        raise ReconcileError(f"{run} has no topic/*.parquet: the topic was never read.")
+    with failing_as(f"reconciling {run.name}"):
+        many_records = tune(spark, run_files.ATTEMPTS.rows(run))
+        topic = run_files.TOPIC.read(spark, [run])
+        records = _records(spark, run, attached, topic.where(_is_own(attached)), many_records=many_records)
+        try:
+            counted = _counted(records, topic.where(~_is_own(attached)).count(), run)
+        finally:
+            spark.catalog.clearCache()
+    RunDirectory(run).write(COUNTED_FILE, counted)
+    return counted
+
+
+def _records(
+    spark: SparkSession, run: Path, attached: Attached, topic: DataFrame, *, many_records: bool
+) -> DataFrame:
+    attempts, outcomes = (table.read(spark, [run]) for table in (run_files.ATTEMPTS, run_files.OUTCOMES))
+    predicted = run_files.PREDICTED_RECORDS.read(spark, [run])
+    tables = Tables(attempts, outcomes, predicted, _in_place(topic, attached), errors_of([run]))
+    records = worded(joined(tables), tables.errors)
+    placed = records.withColumns({"partition": _partition(attached), "sender": _sender(attached)})
+    placed = placed.withColumn("fate", F.when(_is_deleted(attached), "deleted").otherwise(F.lit(None).cast("string")))
+    ordered = in_order(placed) if many_records else placed
+    return classified(ordered, many_records=many_records, among=_AMONG)
+
+
+def _is_own(attached: Attached) -> Column:
+    is_own = F.col("record_id").between(attached.base, attached.base + IDS_MAX - 1)
+    return F.coalesce(is_own, F.lit(col=False))
+
+
+def _partition(attached: Attached) -> Column:
+    return F.pmod(F.col("record_id") - F.lit(attached.base), F.lit(attached.partitions)).cast("int")
+
+
+def _sender(attached: Attached) -> Column:
+    begun = [(F.col("record_id") >= first).cast("int") for first in attached.senders]
+    return sum(begun, F.lit(0))
+
+
+def _in_place(topic: DataFrame, attached: Attached) -> DataFrame:
+    """Return the topic's records, those in another partition than their own without an id, and told apart."""
+    is_in_place = F.col("partition") == _partition(attached)
+    elsewhere = F.col("offset") * attached.partitions + F.col("partition")
+    return topic.withColumns(
+        {
+            "offset": F.when(is_in_place, F.col("offset")).otherwise(elsewhere),
+            "record_id": F.when(is_in_place, F.col("record_id")),
+        }
+    )
+
+
+def _is_deleted(attached: Attached) -> Column:
+    """Return whether a record that is not there was acknowledged below the start of the log."""
+    starts = F.array(*(F.lit(one).cast("bigint") for one in attached.log_starts))
+    return F.col("acknowledged_offset") < starts[F.col("partition")]
+
+
+def _counted(records: DataFrame, foreign: int, run: Path) -> Counted:
+    noted = records.select("partition", "record_id", "outcome", "error", "acknowledged_offset", "first_offset",
+                           "last_offset", "copies", "attempts", "outcomes", "classification", *CLASSES)
+    noted.where(_is_of_note()).drop("attempts", "outcomes").write.mode("overwrite").parquet(str(run / NOTED))
+    counts = [row.asDict() for row in rows_of(_counts(noted))]
+    samples = [RecordOfNote(**row.asDict()) for row in rows_of(_samples(noted))]
+    partitions = tuple(map(_partition_counted, sorted(counts, key=lambda one: _number(one["partition"]))))
+    return Counted(partitions, tuple(samples), foreign, _identity_holds(counts, run, foreign))
+
+
+def _is_of_note() -> Column:
+    return F.greatest(*(F.col(name) for name in NOT_KEPT))
+
+
+def _number(partition: int | None) -> int:
+    return -1 if partition is None else partition
+
+
+def _counts(records: DataFrame) -> DataFrame:
+    is_attempted = F.col("attempts") > 0
+    return records.groupBy("partition").agg(
+        F.count("*").alias("rows"),
+        F.count("classification").alias("classified"),
+        F.count_if(is_attempted).alias("attempted"),
+        *(F.sum(name).alias(name) for name in ("attempts", "outcomes", "copies")),
+        *(F.count_if(is_attempted & (F.col("outcome") == name)).alias(name) for name in OUTCOMES),
+        *(F.count_if(F.col(name)).alias(f"class_{name}") for name in CLASSES),
+        *(F.count_if(F.col("classification") == name).alias(f"primary_{name}") for name in CLASSES),
+    )
+
+
+def _samples(records: DataFrame) -> DataFrame:
+    """Return the first records of every class but the kept ones."""
+    names = list(RecordOfNote.__dataclass_fields__)
+    chosen = [
+        records.where(F.col(name)).orderBy("record_id").limit(SAMPLE_ROWS_MAX)
+        .withColumn("partition", F.coalesce("partition", F.lit(-1)))
+        .withColumn("classification", F.lit(name)).select(*names)
+        for name in NOT_KEPT
+    ]
+    first, *others = chosen
+    for one in others:
+        first = first.unionByName(one)
+    return first
+
+
+def _partition_counted(row: Mapping[str, Any]) -> PartitionCounted:
+    return PartitionCounted(
+        partition=_number(row["partition"]),
+        attempted=row["attempted"],
+        read=row["copies"],
+        outcomes={name: row[name] for name in OUTCOMES},
+        classes={name: row[f"class_{name}"] for name in CLASSES},
+        primary={name: row[f"primary_{name}"] for name in CLASSES},
+    )
+
+
+def _identity_holds(counts: Sequence[Mapping[str, Any]], run: Path, foreign: int) -> bool:
+    """Return whether what Spark counted adds up to the rows of the files, and every record has one primary class."""
+    total: dict[str, int] = defaultdict(int)
+    for row in counts:
+        for name, value in row.items():
+            total[name] += value if name != "partition" else 0
+    primary = sum(total[f"primary_{name}"] for name in CLASSES)
+    return (
+        total["rows"] == total["classified"] == primary == total["attempted"] + total["primary_phantom"]
+        and total["attempts"] == total["attempted"] == run_files.ATTEMPTS.rows(run)
+        and total["outcomes"] == run_files.OUTCOMES.rows(run)
+        and total["copies"] + foreign == run_files.TOPIC.rows(run)
+    )
+

@@ -1,0 +1,280 @@
+"""What is in the directory of a ledger that ran beside somebody else's cluster? Its files, by name and form.
+
+``attach.json`` says what was asked and how far it is; ``watched.ndjson`` what the cluster told meanwhile;
+``settings.ndjson`` the topic's settings whenever they were others; ``commands.ndjson`` what broke it;
+``ledger/`` and ``topic/`` as of a run; ``reconciliation/`` what Spark counted; ``verdict.json`` the end of it.
+No file has a password.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping  # noqa: TC003 - the decoder evaluates the fields' types
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from conformance.record.directory import as_line
+from oracle.vocabulary import Acks
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conformance.record.directory import RunDirectory
+
+ATTACH_FILE = "attach.json"
+WATCHED_FILE = "watched.ndjson"
+SETTINGS_FILE = "settings.ndjson"
+COMMANDS_FILE = "commands.ndjson"
+COUNTED_FILE = "reconciliation/attached.json"
+VERDICT_FILE = "verdict.json"
+IDS_MAX = 2**32
+"""How many record ids one ledger has for itself, from its base on."""
+
+
+class Phase(StrEnum):
+    """How far a ledger is: records are produced; all were; the topic was read; it was judged."""
+
+    PRODUCING = "producing"
+    PRODUCED = "produced"
+    READ = "read"
+    JUDGED = "judged"
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """What was asked of a ledger, and how far it is.
+
+    Attributes:
+        bootstrap: ``host:port`` of brokers, separated by commas.
+        cluster: its id; None if the release has none.
+        partitions: of the topic; record ``base + n`` goes to partition n modulo this.
+        acks: as the producers' setting has it: -1, 1 or 0.
+        base: the first record id; the ledger's ids are the ``IDS_MAX`` from there on.
+        rate: records a second; None as fast as the cluster takes them.
+        is_own: whether the topic was created for this ledger.
+        beside_others: whether records of others may be in the topic.
+        starts: log end offset of each partition before the first record.
+        ends: high watermark of each partition at rest, after the last; empty before.
+        log_starts: log start offset of each partition then.
+        is_at_rest: whether every partition was read up to its log end; None before.
+        began_ns, ended_ns: wall clock, when records began to be sent, and when all outcomes were known.
+        senders: the first record id of each producer after the first one: one that fails for good is replaced.
+    """
+
+    bootstrap: str
+    topic: str
+    partitions: int
+    replicas: int
+    acks: int
+    is_idempotent: bool
+    base: int
+    value_length: int
+    began_ns: int
+    cluster: str | None = None
+    records: int | None = None
+    duration_s: float | None = None
+    rate: int | None = None
+    is_own: bool = False
+    beside_others: bool = False
+    phase: Phase = Phase.PRODUCING
+    starts: tuple[int, ...] = ()
+    ends: tuple[int, ...] = ()
+    log_starts: tuple[int, ...] = ()
+    is_at_rest: bool | None = None
+    ended_ns: int | None = None
+    senders: tuple[int, ...] = ()
+
+    @property
+    def acks_word(self) -> str:
+        """Return acks as producers have it: ``all``, ``1`` or ``0``."""
+        return "all" if self.acks == Acks.ALL else str(self.acks)
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionWatched:
+    """What one partition was like at a moment.
+
+    Attributes:
+        at_ns: wall clock.
+        leader: None if there is none.
+        leader_epoch: None where the release does not tell it (before 2.1).
+        told_by: the broker that told leader and ISR.
+        high_watermark: as its leader tells it to consumers; None if it did not answer.
+    """
+
+    at_ns: int
+    partition: int
+    leader: int | None
+    leader_epoch: int | None
+    isr: tuple[int, ...]
+    told_by: int
+    high_watermark: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsWatched:
+    """The topic's settings from a moment on.
+
+    Attributes:
+        values: by name; empty if they cannot be seen.
+        why_not: why they cannot be seen.
+    """
+
+    at_ns: int
+    values: Mapping[str, str | None] = field(default_factory=dict)
+    why_not: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CommandRun:
+    """A command that was given to break the cluster, from its start to its end.
+
+    Attributes:
+        exit_code: None if it was ended with the ledger.
+        output: name of the file with what it printed.
+    """
+
+    command: str
+    began_ns: int
+    ended_ns: int
+    exit_code: int | None
+    output: str
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionCounted:
+    """How many records of one partition are in each class.
+
+    Attributes:
+        outcomes: of those attempted, by what the producer was told.
+        classes: a record in every class that it belongs to.
+        primary: in one alone, the gravest; adds up to the attempted ones and the phantoms.
+    """
+
+    partition: int
+    attempted: int
+    read: int
+    outcomes: Mapping[str, int]
+    classes: Mapping[str, int]
+    primary: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordOfNote:
+    """One record that is not simply kept."""
+
+    classification: str
+    partition: int
+    record_id: int | None
+    outcome: str | None
+    error: str | None
+    acknowledged_offset: int | None
+    first_offset: int | None
+    last_offset: int | None
+    copies: int
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What Spark counted of a ledger.
+
+    Attributes:
+        partitions: in their order.
+        samples: up to 20 records of each class but the kept ones.
+        foreign: records that are not this ledger's.
+        identity_holds: whether every record is in exactly one primary class, by the rows of the files.
+    """
+
+    partitions: tuple[PartitionCounted, ...]
+    samples: tuple[RecordOfNote, ...]
+    foreign: int
+    identity_holds: bool
+
+    def total(self, name: str) -> int:
+        """Return how many records are in a class, a record in every class that it belongs to."""
+        return sum(one.classes.get(name, 0) for one in self.partitions)
+
+    def told(self, outcome: str) -> int:
+        """Return of how many records producers were told an outcome."""
+        return sum(one.outcomes.get(outcome, 0) for one in self.partitions)
+
+    @property
+    def attempted(self) -> int:
+        """Return how many records were attempted."""
+        return sum(one.attempted for one in self.partitions)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What one class of records, or one thing that clients saw, means for what the settings promise.
+
+    Attributes:
+        what: such as ``lost``.
+        count: how many records, or times.
+        verdict: ``kept``, ``allowed_by_settings``, ``broken`` or ``none``; ``unseen`` of what cannot be told here.
+        reason: in a sentence.
+    """
+
+    what: str
+    count: int
+    verdict: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class AttachVerdict:
+    """The end of it.
+
+    Attributes:
+        promise: the worst of ``judged``; ``inconclusive`` if what was read does not decide it.
+        judged: by class and by what clients saw.
+        rests_on: what the verdict supposes, and what was seen of the cluster.
+    """
+
+    promise: str
+    reason: str
+    judged: tuple[Judged, ...]
+    rests_on: tuple[str, ...]
+
+
+class AppendedLines:
+    """A file of one record a line that is written while it goes on; lines that were written survive the tester."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stream = path.open("a", encoding="utf-8")
+
+    def append(self, record: object) -> None:
+        """Write a record, whole."""
+        self._stream.write(as_line(record))
+        self._stream.flush()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
+
+def read_attached(run: RunDirectory) -> Attached:
+    """Read what was asked, and how far it is.
+
+    Raises:
+        RunDirectoryError: the directory has no ledger of this kind.
+    """
+    return run.read(ATTACH_FILE, Attached)
+
+
+def read_watched(run: RunDirectory) -> list[PartitionWatched]:
+    """Read what the cluster told; a last line that was cut is left out."""
+    return run.lines(WATCHED_FILE, msgspec.json.Decoder(PartitionWatched).decode, may_be_cut=True)
+
+
+def read_settings(run: RunDirectory) -> list[SettingsWatched]:
+    """Read the topic's settings, from moment to moment."""
+    return run.lines(SETTINGS_FILE, msgspec.json.Decoder(SettingsWatched).decode, may_be_cut=True)
+
+
+def read_commands(run: RunDirectory) -> list[CommandRun]:
+    """Read which commands ran."""
+    return run.lines(COMMANDS_FILE, msgspec.json.Decoder(CommandRun).decode, may_be_cut=True)
