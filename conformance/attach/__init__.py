@@ -1,1 +1,1 @@
-"""A ledger beside a cluster that somebody else runs and breaks: produced, watched, read back, and judged by promises."""
+"""A ledger beside a cluster that somebody else runs and breaks: produced, watched, read back and judged."""

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
-from conformance.record.attached import AttachVerdict, Judged
+from conformance.record.attached import AttachVerdict, Judged, Promised
 from oracle.vocabulary import Acks
 
 if TYPE_CHECKING:
@@ -20,9 +21,7 @@ if TYPE_CHECKING:
 
     from conformance.record.attached import Attached, CommandRun, Counted, PartitionWatched, SettingsWatched
 
-KEPT, ALLOWED, BROKEN, NONE, UNSEEN = "kept", "allowed_by_settings", "broken", "none", "unseen"
-INCONCLUSIVE = "inconclusive"
-_WORST_FIRST = (BROKEN, ALLOWED, KEPT)
+_WORST_FIRST = (Promised.BROKEN, Promised.ALLOWED_BY_SETTINGS, Promised.KEPT)
 UNCLEAN, MIN_ISR = "unclean.leader.election.enable", "min.insync.replicas"
 
 
@@ -64,16 +63,16 @@ def judge_attached(evidence: AttachEvidence) -> AttachVerdict:
     judged = (*_of_records(evidence), *_of_views(evidence))
     rests_on = tuple(_rests_on(evidence))
     open_why = _why_open(evidence) or _why_untold(judged)
-    if open_why is not None and not any(one.verdict == BROKEN for one in judged):
-        return AttachVerdict(INCONCLUSIVE, open_why, judged, rests_on)
+    if open_why is not None and not any(one.verdict == Promised.BROKEN for one in judged):
+        return AttachVerdict(Promised.INCONCLUSIVE, open_why, judged, rests_on)
     worst = next(verdict for verdict in _WORST_FIRST if any(one.verdict == verdict for one in (*judged, _NOTHING_LOST)))
-    if worst == KEPT and evidence.attached.acks == Acks.NONE:
-        return AttachVerdict(NONE, "acks=0: nothing is acknowledged, and nothing promised", judged, rests_on)
+    if worst == Promised.KEPT and evidence.attached.acks == Acks.NONE:
+        return AttachVerdict(Promised.NONE, "acks=0: nothing is acknowledged, and nothing promised", judged, rests_on)
     reasons = [f"{one.what}: {one.count}, {one.reason}" for one in judged if one.verdict == worst and one.count]
     return AttachVerdict(worst, "; ".join(reasons) or _kept_words(evidence), judged, rests_on)
 
 
-_NOTHING_LOST = Judged("all", 0, KEPT, "")
+_NOTHING_LOST = Judged("all", 0, Promised.KEPT, "")
 
 
 def _kept_words(evidence: AttachEvidence) -> str:
@@ -93,7 +92,8 @@ def _why_open(evidence: AttachEvidence) -> str | None:
 
 def _why_untold(judged: Sequence[Judged]) -> str | None:
     """Return why it cannot be told whether a promise was broken by what was found."""
-    return next((f"{one.what}: {one.count}, {one.reason}" for one in judged if one.verdict == UNSEEN and one.count), None)
+    untold = (one for one in judged if one.verdict == Promised.UNSEEN and one.count)
+    return next((f"{one.what}: {one.count}, {one.reason}" for one in untold), None)
 
 
 def _of_records(evidence: AttachEvidence) -> Iterator[Judged]:
@@ -106,27 +106,34 @@ def _of_records(evidence: AttachEvidence) -> Iterator[Judged]:
     yield _unless_idempotent("moved", evidence, "a record that is there twice has one of its two offsets acknowledged")
     yield _unless_idempotent("reordered", evidence, "what is sent again comes after what was sent meanwhile")
     if deleted := counted.total("deleted"):
-        yield Judged("deleted", deleted, ALLOWED, "retention, or a DeleteRecords, moved the start of the log past them")
+        yield Judged(
+            "deleted",
+            deleted,
+            Promised.ALLOWED_BY_SETTINGS,
+            "retention, or a DeleteRecords, moved the start of the log past them",
+        )
 
 
 def _lost(evidence: AttachEvidence) -> Judged:
     count = evidence.counted.total("lost")
     if not count:
-        return Judged("lost", 0, KEPT, "no acknowledged record is missing")
+        return Judged("lost", 0, Promised.KEPT, "no acknowledged record is missing")
     if unmoved := _unmoved(evidence):
-        return Judged("lost", count, BROKEN, f"partition {unmoved} had one leader, in one leader epoch, all along")
+        return Judged(
+            "lost", count, Promised.BROKEN, f"partition {unmoved} had one leader, in one leader epoch, all along"
+        )
     if evidence.attached.acks == Acks.LEADER:
         return _lost_by_one(evidence, count)
     if not evidence.are_settings_seen:
         reason = f"acks=all promises them unless {UNCLEAN} is on, which cannot be seen here"
-        return Judged("lost", count, UNSEEN, reason)
+        return Judged("lost", count, Promised.UNSEEN, reason)
     if evidence.had(UNCLEAN, "true"):
         reason = "acks=all, and unclean elections were allowed: a replica without the records may have been elected"
-        return Judged("lost", count, ALLOWED, reason)
+        return Judged("lost", count, Promised.ALLOWED_BY_SETTINGS, reason)
     reason = (
         f"acks=all and {UNCLEAN}=false promise every acknowledged record as long as one in-sync replica keeps its disk"
     )
-    return Judged("lost", count, BROKEN, reason)
+    return Judged("lost", count, Promised.BROKEN, reason)
 
 
 def _unmoved(evidence: AttachEvidence) -> str:
@@ -143,21 +150,25 @@ def _lost_by_one(evidence: AttachEvidence, count: int) -> Judged:
     losing = {one.partition for one in evidence.counted.partitions if one.classes.get("lost")}
     reason = "acks=1 promises a record as long as its leader does not change, and leaders did"
     if losing <= evidence.changed_leaders:
-        return Judged("lost", count, ALLOWED, reason)
-    return Judged("lost", count, UNSEEN, "acks=1 promises them unless leaders changed, which cannot be seen here")
+        return Judged("lost", count, Promised.ALLOWED_BY_SETTINGS, reason)
+    return Judged(
+        "lost", count, Promised.UNSEEN, "acks=1 promises them unless leaders changed, which cannot be seen here"
+    )
 
 
 def _always(what: str, count: int, reason: str) -> Judged:
-    return Judged(what, count, BROKEN if count else KEPT, reason if count else "none")
+    return Judged(what, count, Promised.BROKEN if count else Promised.KEPT, reason if count else "none")
 
 
 def _unless_idempotent(what: str, evidence: AttachEvidence, why_allowed: str) -> Judged:
     count = evidence.counted.total(what)
     if not count:
-        return Judged(what, 0, KEPT, "none")
+        return Judged(what, 0, Promised.KEPT, "none")
     if evidence.attached.is_idempotent:
-        return Judged(what, count, BROKEN, "an idempotent producer's records are there once, in the order of sending")
-    return Judged(what, count, ALLOWED, f"without idempotence {why_allowed}")
+        return Judged(
+            what, count, Promised.BROKEN, "an idempotent producer's records are there once, in the order of sending"
+        )
+    return Judged(what, count, Promised.ALLOWED_BY_SETTINGS, f"without idempotence {why_allowed}")
 
 
 def _of_views(evidence: AttachEvidence) -> Iterator[Judged]:
@@ -171,7 +182,9 @@ def _of_views(evidence: AttachEvidence) -> Iterator[Judged]:
         fell = len(list(_epoch_falls(evidence.watched)))
         yield _always("leader_epoch_fell", fell, "one broker told of an older leader epoch than before")
     else:
-        yield Judged("leader_epoch_fell", 0, UNSEEN, "the release does not tell clients leader epochs (before 2.1)")
+        yield Judged(
+            "leader_epoch_fell", 0, Promised.UNSEEN, "the release does not tell clients leader epochs (before 2.1)"
+        )
 
 
 def _falls(watched: Iterable[PartitionWatched]) -> Iterator[PartitionWatched]:
@@ -203,18 +216,19 @@ def _rests_on(evidence: AttachEvidence) -> Iterator[str]:
         "nothing was held on the wire and no broker's log was read: it is judged what clients can see, "
         "promises of the settings and not the steps of the protocol"
     )
-    idempotence = "idempotent" if attached.is_idempotent else "not idempotent"
-    yield f"acks={attached.acks_word}, {idempotence}, {attached.replicas} replicas of each of {attached.partitions} partitions"
+    producer = f"acks={attached.acks_word}, {'' if attached.is_idempotent else 'not '}idempotent"
+    yield f"{producer}, {attached.replicas} replicas of each of {attached.partitions} partitions"
     yield from _settings_words(evidence.settings)
     yield from _isr_words(evidence)
     failed = sum(1 for one in evidence.commands if one.exit_code)
     if evidence.commands:
         yield f"{len(evidence.commands)} commands were run against the cluster, {failed} of them failed"
-    yield "a replica that loses its disk, or what it had not flushed, counts as one that keeps neither: no setting here promises it"
+    yield "no setting promises anything once the last in-sync replica loses its disk, or what it had not flushed"
 
 
 def _settings_words(settings: Sequence[SettingsWatched]) -> Iterator[str]:
-    shown = [_words_of(one.values) if one.why_not is None else f"not seen: {one.why_not}" for one in settings]
+    words = (_words_of(one.values) if one.why_not is None else f"not seen: {one.why_not}" for one in settings)
+    shown = [one for one, _ in groupby(words)]
     if not shown:
         yield "the topic's settings were never seen"
     elif len(shown) == 1:
@@ -232,5 +246,5 @@ def _isr_words(evidence: AttachEvidence) -> Iterator[str]:
         yield "the cluster was never seen while records were produced"
         return
     least = min(len(one.isr) for one in evidence.watched)
-    elections = len(evidence.changed_leaders)
-    yield f"seen once a second: at least {least} in-sync replicas, other leaders on {elections} of {evidence.attached.partitions} partitions"
+    elected, partitions = len(evidence.changed_leaders), evidence.attached.partitions
+    yield f"seen once a second: at least {least} in-sync replicas, elections on {elected} of {partitions} partitions"

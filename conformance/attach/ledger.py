@@ -1,7 +1,7 @@
 """How does a ledger run beside a cluster that somebody else breaks? Begin, produce, come to rest, read back, judge.
 
-Every phase leaves its directory such that a later ``resume`` goes on from there, whatever ended the tester. A topic that
-was not created here is written to, and neither changed nor deleted.
+Every phase leaves its directory such that a later ``resume`` goes on from there, whatever ended the tester. A topic
+that was not created here is written to, and neither changed nor deleted.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class LedgerOptions:
 
     bootstrap: tuple[str, ...]
     topic: str
-    client: ClientSettings = ClientSettings()
+    client: ClientSettings = field(default_factory=ClientSettings)
     creates: NewTopicAsked | None = None
     records: int | None = None
     duration_s: float | None = None
@@ -150,6 +150,8 @@ class AttachedLedger:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if error is not None:
+            self._producer.hurry()
         self.stop()
         self._thread.join()
         self._stack.close()
@@ -253,7 +255,7 @@ def _there(topic: TopicOfClients, options: LedgerOptions) -> TopicSeenByClients:
     if seen is None:
         raise UsageError(f"--topic {options.topic}: there is no such topic; --create {options.topic} makes one.")
     if leaderless := [str(one.partition) for one in seen.partitions if one.leader is None]:
-        raise UsageError(f"--topic {options.topic}: partition {', '.join(leaderless)} has no leader: nothing can begin.")
+        raise UsageError(f"--topic {options.topic}: partition {', '.join(leaderless)} has no leader.")
     return seen
 
 
@@ -378,7 +380,8 @@ def _at_rest(run: RunDirectory, attached: Attached, client: ClientSettings, sett
             until(rest.is_whole, deadline_s=settle_s, what="the topic at rest", interval_s=0.5)
         except DeadlineExceededError as late:
             if not rest.can_be_read:
-                raise NotAtRestError(f"{attached.topic} is not at rest within {settle_s:g} s: {late.last_seen}") from late
+                why = f"{attached.topic} is not at rest within {settle_s:g} s: {late.last_seen}"
+                raise NotAtRestError(why) from late
         firsts = topic.offsets(rest.partitions, EARLIEST)
         _append(run, SETTINGS_FILE, [topic.settings()])
     _append(run, WATCHED_FILE, rest.partitions)
@@ -434,7 +437,8 @@ class _Rest:
     def _why_not(self) -> str | None:
         for one in self.partitions:
             if one.high_watermark is None:
-                return f"partition {one.partition} has {'no leader' if one.leader is None else 'a leader that does not answer'}"
+                leader = "no leader" if one.leader is None else "a leader that does not answer"
+                return f"partition {one.partition} has {leader}"
             if len(one.isr) < self._attached.replicas:
                 return f"partition {one.partition} has {len(one.isr)} of {self._attached.replicas} replicas in sync"
         if not self.is_read_whole:

@@ -61,7 +61,7 @@ def _read(file: str) -> str:
         raise UsageError(f"the certificate or key {file} cannot be read: {error}") from error
 
 
-def _provided(path: str) -> Mapping[str, str]:
+def _provided(path: str) -> dict[str, str]:
     assert path.startswith("/proc/")
     provider = "org.apache.kafka.common.config.provider.FileConfigProvider"
     return {"config.providers": _PROVIDER, f"config.providers.{_PROVIDER}.class": provider}
@@ -71,7 +71,7 @@ def _provided(path: str) -> Mapping[str, str]:
 def _in_memory(secrets: Mapping[str, str]) -> Iterator[str]:
     """Yield the path under which processes of this user read the secrets, as Java properties."""
     if not hasattr(os, "memfd_create"):
-        raise UsageError("reading back over SASL, or with a client certificate, needs Linux: secrets are kept in memory.")
+        raise UsageError("reading back with a password or a client certificate needs Linux: they stay in memory.")
     file = os.memfd_create("login")
     try:
         os.write(file, "".join(f"{name}={_escaped(value)}\n" for name, value in secrets.items()).encode())

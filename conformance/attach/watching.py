@@ -1,4 +1,4 @@
-"""Who looks at the cluster while the ledger runs? A thread that asks once a second, as a client, and writes down answers.
+"""Who looks at the cluster while the ledger runs? A thread that asks once a second and writes down answers.
 
 A broker that does not answer leaves a gap and ends nothing: what breaks the cluster is not the watcher's business.
 """

@@ -18,10 +18,27 @@ if TYPE_CHECKING:
     from conformance.clients.client_settings import ClientSettings
 
 CLIENT = "kafka-conformance"
+PORT_MAX = 65_535
 
 
 class UnreadableClusterError(UsageError):
     """No broker answered, or none let this user in; the message says who, why, and what to try."""
+
+
+def servers_of(text: str | None) -> list[str]:
+    """Return the brokers of ``--bootstrap-server``.
+
+    Raises:
+        UsageError: one of them is no ``host:port``, or none is named.
+    """
+    servers = [one.strip() for one in (text or "").split(",") if one.strip()]
+    for one in servers:
+        host, colon, port = one.rpartition(":")
+        if not (colon and host and port.isdigit() and int(port) <= PORT_MAX) or "://" in one:
+            raise UsageError(f"--bootstrap-server {one!r} is no HOST:PORT, such as broker:9092.")
+    if not servers:
+        raise UsageError("--bootstrap-server must name a broker of the cluster, such as broker:9092.")
+    return servers
 
 
 @contextmanager

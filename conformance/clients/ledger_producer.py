@@ -38,6 +38,7 @@ POLL_S = 0.05
 DELIVERY_TIMEOUT_S = 120.0
 """As long as Kafka's own producer tries (``delivery.timeout.ms``)."""
 FLUSH_MARGIN_S = 10.0
+HURRY_S = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,7 @@ class LedgerProducer:
         self._sent = 0
         self._written_at = time.monotonic()
         self._failed_for_good: str | None = None
+        self._patience_s = load.delivery_timeout_s + FLUSH_MARGIN_S
         self.senders: list[int] = []
 
     @property
@@ -105,12 +107,21 @@ class LedgerProducer:
             stop: set to stop; what was sent by then is waited for.
             on_sender: told the first record id of a producer that replaces one that failed for good.
         """
-        following = self._load.base
+        following: int | None = self._load.base
         while following is not None:
             if following != self._load.base:
                 self.senders.append(following)
                 on_sender(following)
             following = self._send_by_one(following, stop)
+
+    @property
+    def has_failed(self) -> bool:
+        """Return whether the producer of now has failed for good."""
+        return self._failed_for_good is not None
+
+    def hurry(self) -> None:
+        """Wait only a moment for what brokers answer, once it is told to stop."""
+        self._patience_s = HURRY_S
 
     def _send_by_one(self, first: int, stop: Event) -> int | None:
         """Send from a record id on by one producer; return the id from which another one goes on, if it failed."""
@@ -118,13 +129,14 @@ class LedgerProducer:
         with _producer(self._settings) as producer:
             following = first
             pace = _Pace(self._load.rate)
-            while not stop.is_set() and self._failed_for_good is None and (count := self._next_count(following)):
+            while not (stop.is_set() or self.has_failed) and (count := self._next_count(following)):
                 chunk = range(following, following + count)
                 self._write_attempts(chunk)
                 self._send_chunk(producer, chunk, stop, pace)
                 following = chunk.stop
             self._await_answers(producer)
-        return following if self._failed_for_good and not stop.is_set() and self._next_count(following) else None
+        is_over = stop.is_set() or not self._next_count(following)
+        return following if self.has_failed and not is_over else None
 
     def _next_count(self, following: int) -> int:
         at_once = min(ATTEMPTS_AT_ONCE, self._load.rate or ATTEMPTS_AT_ONCE)
@@ -158,7 +170,7 @@ class LedgerProducer:
     def _send_one(self, producer: Producer, record_id: int, stop: Event) -> bool:
         """Hand a record to the client, waiting for room; return whether it took it."""
         key, value = key_of(record_id), value_of(record_id, self._load.value_length)
-        while not stop.is_set() and self._failed_for_good is None:
+        while not stop.is_set() and not self.has_failed:
             try:
                 producer.produce(
                     self._load.topic, value, key, self._partition_of(record_id), on_delivery=self._on_delivery
@@ -208,8 +220,8 @@ class LedgerProducer:
 
     def _await_answers(self, producer: Producer) -> None:
         """Wait until the client knows of every record, at most as long as it tries; write what it knows."""
-        until = time.monotonic() + self._load.delivery_timeout_s + FLUSH_MARGIN_S
-        while len(producer) and time.monotonic() < until:
+        began = time.monotonic()
+        while len(producer) and time.monotonic() - began < self._patience_s:
             self._serve(producer, POLL_S)
         self._write_outcomes()
 

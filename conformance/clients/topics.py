@@ -100,6 +100,10 @@ def create_where_brokers_like(
 
     Args:
         connection: settings of librdkafka that reach the cluster.
+        topic: its name; ``partitions`` and ``replicas`` of each of them are how many.
+        partitions: see there.
+        replicas: see there.
+        configs: topic settings, such as ``min.insync.replicas``.
 
     Raises:
         TopicError: the controller refused, or did not answer.

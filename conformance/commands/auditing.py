@@ -13,6 +13,7 @@ from conformance.audit.mends import PLACE
 from conformance.audit.reading import PATIENCE_S, PLAIN, cluster_reader
 from conformance.audit.release_seen import release_seen
 from conformance.clients.client_settings import client_settings
+from conformance.clients.connecting import servers_of
 from conformance.commands.parser import add_json, table_lines, whole_number
 from conformance.line import line_named
 from fault_injection.releases import UsageError
@@ -47,7 +48,6 @@ the file of --command-config has the names of Kafka's own clients, or librdkafka
 exit codes: 0 read, and nothing as bad as --fail-on names in what can be seen; 1 something is; 2 usage, or no broker
 lets itself be read"""
 WIDTH = 118
-PORT_MAX = 65_535
 SHOWN_SUBJECTS = 4
 
 
@@ -93,13 +93,12 @@ def add_audit(parser: Parser) -> None:
 def _audit(console: Console, parsed: argparse.Namespace) -> int:
     if parsed.list_checks:
         return _list_checks(console)
-    if not parsed.bootstrap_server:
-        raise UsageError("--bootstrap-server must name a broker of the cluster, such as broker:9092.")
+    servers = servers_of(parsed.bootstrap_server)
     named = None if parsed.kafka is None else line_named(parsed.kafka)
     producers = Producers(frozenset(_acks(parsed.producer)), parsed.bearable_loss)
     client = PLAIN if parsed.command_config is None else client_settings(parsed.command_config)
     console.progress(f"reading {parsed.bootstrap_server}; nothing is written to it")
-    with cluster_reader(_servers(parsed.bootstrap_server), client, parsed.timeout) as reader:
+    with cluster_reader(servers, client, parsed.timeout) as reader:
         cluster = reader.read(parsed.topic)
     found = audit(Audited(cluster, release_seen(cluster, named), producers))
     if console.as_json:
@@ -108,17 +107,6 @@ def _audit(console: Console, parsed: argparse.Namespace) -> int:
         console.answer("\n".join(_lines(found, console.width(WIDTH), parsed.bootstrap_server)))
     fails_on = Severity[parsed.fail_on.upper()] if parsed.fail_on else None
     return int(fails_on is not None and any(row.finding.severity >= fails_on for row in found.rows))
-
-
-def _servers(text: str) -> list[str]:
-    servers = [one.strip() for one in text.split(",") if one.strip()]
-    for one in servers:
-        host, colon, port = one.rpartition(":")
-        if not (colon and host and port.isdigit() and int(port) <= PORT_MAX) or "://" in one:
-            raise UsageError(f"--bootstrap-server {one!r} is no HOST:PORT, such as broker:9092.")
-    if not servers:
-        raise UsageError("--bootstrap-server must name a broker of the cluster, such as broker:9092.")
-    return servers
 
 
 def _acks(text: str) -> Iterator[Acks]:

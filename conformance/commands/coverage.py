@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from conformance.commands.coverage_lines import coverage_lines, sample_share
 from conformance.commands.explored_brokers import add_partition, bounds_of
-from conformance.commands.hunting import SCHEDULES_MAX, duration
-from conformance.commands.parser import add_json, add_lanes, check_writable, given, whole_number
+from conformance.commands.hunting import SCHEDULES_MAX
+from conformance.commands.parser import add_json, add_lanes, check_writable, duration, given, whole_number
 from conformance.coverage.counting import NotCountedError, decisions_of_run, edges_of_run, schedule_that_counts
 from conformance.coverage.covered import covered_file, graph_name, read_covered, read_other, write_covered
 from conformance.coverage.summary import decisions_summarised, summarised

@@ -71,6 +71,12 @@ GROUPS: dict[str, tuple[Command, ...]] = {
             "auditing",
             "add_audit",
         ),
+        Command(
+            "attach",
+            "write to a running cluster while you break it, and say of every record whether it kept it",
+            "attaching",
+            "add_attach",
+        ),
     ),
     "look at finished runs": (
         Command("report", "write one report over existing runs", "reporting", "add_report"),

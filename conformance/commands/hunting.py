@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from argparse import ArgumentTypeError
 from dataclasses import asdict
 from fnmatch import fnmatchcase
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.ladder import lines
-from conformance.commands.parser import add_json, add_lanes, check_writable, given, refuse, whole_number
+from conformance.commands.parser import add_json, add_lanes, check_writable, duration, given, refuse, whole_number
 from conformance.coverage.covered import read_other
 from conformance.hunting.aiming import AimedInBackground
 from conformance.hunting.blocks import DrawnDecisions, HuntRequest, LineHunt
@@ -52,8 +51,6 @@ exit codes: 0 everything conforms, 1 something deviates, 2 usage, 3 inconclusive
 130 Ctrl-C, which ends with a report; 1 before 4 before 3 before 0
 """
 SCHEDULES_MAX = 100_000
-_DURATION = re.compile(r"(\d{1,6})([smh])")
-_SECONDS = {"s": 1, "m": 60, "h": 3600}
 REPORTED_MAX = 20
 """So many runs a report shows at most: the findings, then the latest of the others."""
 
@@ -98,14 +95,6 @@ def _command(console: Console, parsed: argparse.Namespace) -> int:
         return tell_tally(console, parsed.runs_dir, with_rules=parsed.rules)
     refuse(parsed, ["--rules"], "is about what was hunted: give --tally too.")
     return hunt(console, _asked(parsed))
-
-
-def duration(text: str) -> float:
-    """Return a time such as ``20m`` in seconds."""
-    found = _DURATION.fullmatch(text)
-    if found is None or int(found[1]) == 0:
-        raise ArgumentTypeError(f"{text!r} is no time such as 90s, 20m or 1h")
-    return int(found[1]) * _SECONDS[found[2]]
 
 
 def step_patterns(text: str) -> tuple[str, ...]:

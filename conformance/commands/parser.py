@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from ast import literal_eval
 from difflib import get_close_matches
@@ -91,6 +92,20 @@ def whole_number(least: int, most: int) -> Callable[[str], int]:
         return int(text)
 
     return parse
+
+
+# How does an option take a time? As digits with their unit.
+
+_DURATION = re.compile(r"(\d{1,6})([smh])")
+_SECONDS = {"s": 1, "m": 60, "h": 3600}
+
+
+def duration(text: str) -> float:
+    """Return a time such as ``20m`` in seconds."""
+    found = _DURATION.fullmatch(text)
+    if found is None or int(found[1]) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time such as 90s, 20m or 1h")
+    return int(found[1]) * _SECONDS[found[2]]
 
 
 # What may a mistyped command or option have been? argparse with a suggestion, and the usage of the right command.

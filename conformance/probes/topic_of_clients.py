@@ -1,4 +1,4 @@
-"""What does a topic look like to its clients, on a cluster that somebody else runs? Asked by requests that change nothing.
+"""What does a topic look like to its clients, on a cluster that somebody else runs? No request changes anything.
 
 Leader, leader epoch and ISR come from Metadata, the high watermark from the leader's ListOffsets, the log end from its
 OffsetForLeaderEpoch for the newest epoch, settings from DescribeConfigs: each where the release has it.
@@ -184,4 +184,5 @@ def _offsets_told(answer: Any, name: str) -> dict[int, int]:  # noqa: ANN401
         return {}
     partitions = [one for topic in answer.topics for one in topic.partitions]
     numbered = {getattr(one, "partition_index", getattr(one, "partition", -1)): one for one in partitions}
-    return {number: getattr(one, name) for number, one in numbered.items() if not one.error_code and getattr(one, name) >= 0}
+    answered = {number: getattr(one, name) for number, one in numbered.items() if not one.error_code}
+    return {number: offset for number, offset in answered.items() if offset >= 0}

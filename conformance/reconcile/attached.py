@@ -1,4 +1,4 @@
-"""How is a ledger reconciled that ran beside somebody else's cluster? Ledger and topic are joined, and nothing predicted.
+"""How is a ledger reconciled that ran beside somebody else's cluster? Ledger and topic are joined; nothing predicted.
 
 The classes are those of a run (``classify``). Records of one partition and one producer are in one order; a record in
 another partition than its own is a phantom there; what is below the log's start was deleted, as retention does.
@@ -18,7 +18,6 @@ from conformance.reconcile.classify import CLASSES, classified
 from conformance.reconcile.errors import ReconcileError
 from conformance.reconcile.jvm import failing_as
 from conformance.reconcile.records import OUTCOMES, Tables, errors_of, in_order, joined, worded
-from conformance.reconcile.run_files import RUN
 from conformance.reconcile.session import tune
 from conformance.reconcile.summary import SAMPLE_ROWS_MAX, rows_of
 from conformance.reconcile.topic import decoded, write_topic
@@ -31,9 +30,7 @@ NOTED = "reconciliation/not_kept"
 _AMONG = ("partition", "sender")
 
 
-def read_attached_topic(
-    spark: SparkSession, run: Path, attached: Attached, connection: Mapping[str, str]
-) -> None:
+def read_attached_topic(spark: SparkSession, run: Path, attached: Attached, connection: Mapping[str, str]) -> None:
     """Read the topic from where it ended before the first record up to its high watermarks at rest, into ``topic/``.
 
     Args:
@@ -88,9 +85,7 @@ def reconcile_attached(spark: SparkSession, run: Path, attached: Attached) -> Co
     return counted
 
 
-def _records(
-    spark: SparkSession, run: Path, attached: Attached, topic: DataFrame, *, many_records: bool
-) -> DataFrame:
+def _records(spark: SparkSession, run: Path, attached: Attached, topic: DataFrame, *, many_records: bool) -> DataFrame:
     attempts, outcomes = (table.read(spark, [run]) for table in (run_files.ATTEMPTS, run_files.OUTCOMES))
     predicted = run_files.PREDICTED_RECORDS.read(spark, [run])
     tables = Tables(attempts, outcomes, predicted, _in_place(topic, attached), errors_of([run]))
@@ -134,8 +129,20 @@ def _is_deleted(attached: Attached) -> Column:
 
 
 def _counted(records: DataFrame, foreign: int, run: Path) -> Counted:
-    noted = records.select("partition", "record_id", "outcome", "error", "acknowledged_offset", "first_offset",
-                           "last_offset", "copies", "attempts", "outcomes", "classification", *CLASSES)
+    noted = records.select(
+        "partition",
+        "record_id",
+        "outcome",
+        "error",
+        "acknowledged_offset",
+        "first_offset",
+        "last_offset",
+        "copies",
+        "attempts",
+        "outcomes",
+        "classification",
+        *CLASSES,
+    )
     noted.where(_is_of_note()).drop("attempts", "outcomes").write.mode("overwrite").parquet(str(run / NOTED))
     counts = [row.asDict() for row in rows_of(_counts(noted))]
     samples = [RecordOfNote(**row.asDict()) for row in rows_of(_samples(noted))]
@@ -168,9 +175,12 @@ def _samples(records: DataFrame) -> DataFrame:
     """Return the first records of every class but the kept ones."""
     names = list(RecordOfNote.__dataclass_fields__)
     chosen = [
-        records.where(F.col(name)).orderBy("record_id").limit(SAMPLE_ROWS_MAX)
+        records.where(F.col(name))
+        .orderBy("record_id")
+        .limit(SAMPLE_ROWS_MAX)
         .withColumn("partition", F.coalesce("partition", F.lit(-1)))
-        .withColumn("classification", F.lit(name)).select(*names)
+        .withColumn("classification", F.lit(name))
+        .select(*names)
         for name in NOT_KEPT
     ]
     first, *others = chosen
@@ -203,4 +213,3 @@ def _identity_holds(counts: Sequence[Mapping[str, Any]], run: Path, foreign: int
         and total["outcomes"] == run_files.OUTCOMES.rows(run)
         and total["copies"] + foreign == run_files.TOPIC.rows(run)
     )
-

@@ -211,7 +211,8 @@ _STEPS: tuple[Callable[[DataFrame], DataFrame], ...] = (
 def classified(records: DataFrame, *, many_records: bool = False, among: Sequence[str] = ()) -> DataFrame:
     """Add a boolean column per class, and ``classification``, the primary class, to ``records.joined`` rows.
 
-    ``among`` is as of ``reordered``. ``classification`` has no default: a record that fits no class keeps a null, which breaks the identity.
+    ``among`` is as of ``reordered``. ``classification`` has no default: a record that fits no class keeps a null, which
+    breaks the identity.
     """
     for step in _STEPS:
         records = records.transform(step)

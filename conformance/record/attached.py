@@ -33,6 +33,21 @@ IDS_MAX = 2**32
 """How many record ids one ledger has for itself, from its base on."""
 
 
+class Promised(StrEnum):
+    """What a class of records, or the whole of them, means for what the settings promise.
+
+    KEPT, ALLOWED_BY_SETTINGS, BROKEN, NONE: as of a run (``oracle.guarantees``). UNSEEN: cannot be told on this
+    release, or by this user. INCONCLUSIVE: what was read does not decide it.
+    """
+
+    KEPT = "kept"
+    ALLOWED_BY_SETTINGS = "allowed_by_settings"
+    BROKEN = "broken"
+    NONE = "none"
+    UNSEEN = "unseen"
+    INCONCLUSIVE = "inconclusive"
+
+
 class Phase(StrEnum):
     """How far a ledger is: records are produced; all were; the topic was read; it was judged."""
 
@@ -213,13 +228,12 @@ class Judged:
     Attributes:
         what: such as ``lost``.
         count: how many records, or times.
-        verdict: ``kept``, ``allowed_by_settings``, ``broken`` or ``none``; ``unseen`` of what cannot be told here.
         reason: in a sentence.
     """
 
     what: str
     count: int
-    verdict: str
+    verdict: Promised
     reason: str
 
 
@@ -228,12 +242,12 @@ class AttachVerdict:
     """The end of it.
 
     Attributes:
-        promise: the worst of ``judged``; ``inconclusive`` if what was read does not decide it.
+        promise: the worst of ``judged``.
         judged: by class and by what clients saw.
         rests_on: what the verdict supposes, and what was seen of the cluster.
     """
 
-    promise: str
+    promise: Promised
     reason: str
     judged: tuple[Judged, ...]
     rests_on: tuple[str, ...]
