@@ -221,7 +221,8 @@ def begin(options: LedgerOptions, runs: Path) -> tuple[RunDirectory, Attached]:
         except NotAnsweredError as error:
             raise UsageError(f"topic {topic_of(options)} cannot be looked at: {error}") from error
     _refuse_compacted(settings.values, attached.topic)
-    run = RunDirectory.create(runs, f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-attach-{slug(attached.topic)}")
+    name = f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-attach-{slug(attached.topic)}"
+    run = RunDirectory.create(runs, name, parts=("ledger", "reconciliation"))
     run.write(ATTACH_FILE, attached)
     _append(run, SETTINGS_FILE, [settings])
     _append(run, WATCHED_FILE, seen.partitions)

@@ -1,6 +1,6 @@
 """How are many records sent so that each is in the ledger before it is sent, and its outcome after?
 
-One producer at a time sends to all partitions in turn. A second's records are written as attempts and synced, then
+One producer at a time sends to all partitions in turn. Half a second's records are written as attempts, synced, and
 sent; what producers are told is written about once a second. Whatever ends the tester, the ledger is whole: an attempt
 without outcome is indeterminate.
 
@@ -139,7 +139,7 @@ class LedgerProducer:
         return following if self.has_failed and not is_over else None
 
     def _next_count(self, following: int) -> int:
-        at_once = min(ATTEMPTS_AT_ONCE, self._load.rate or ATTEMPTS_AT_ONCE)
+        at_once = min(ATTEMPTS_AT_ONCE, max(1, (self._load.rate or 2 * ATTEMPTS_AT_ONCE) // 2))
         if self._load.records is None:
             return at_once
         return min(at_once, self._load.base + self._load.records - following)

@@ -17,7 +17,7 @@ from conformance.reconcile import run_files
 from conformance.reconcile.classify import CLASSES, classified
 from conformance.reconcile.errors import ReconcileError
 from conformance.reconcile.jvm import failing_as
-from conformance.reconcile.records import OUTCOMES, Tables, errors_of, in_order, joined, worded
+from conformance.reconcile.records import OUTCOMES, REFUSED, Tables, errors_of, in_order, joined, worded
 from conformance.reconcile.session import tune
 from conformance.reconcile.summary import SAMPLE_ROWS_MAX, rows_of
 from conformance.reconcile.topic import decoded, write_topic
@@ -151,7 +151,12 @@ def _counted(records: DataFrame, foreign: int, run: Path) -> Counted:
 
 
 def _is_of_note() -> Column:
-    return F.greatest(*(F.col(name) for name in NOT_KEPT))
+    return F.greatest(*(F.col(name) for name in NOT_KEPT)) & ~_was_refused()
+
+
+def _was_refused() -> Column:
+    """Return whether a record was refused, and is not there: as it should be."""
+    return F.col("absent") & (F.col("outcome") == REFUSED)
 
 
 def _number(partition: int | None) -> int:
@@ -175,7 +180,7 @@ def _samples(records: DataFrame) -> DataFrame:
     """Return the first records of every class but the kept ones."""
     names = list(RecordOfNote.__dataclass_fields__)
     chosen = [
-        records.where(F.col(name))
+        records.where(F.col(name) & ~_was_refused())
         .orderBy("record_id")
         .limit(SAMPLE_ROWS_MAX)
         .withColumn("partition", F.coalesce("partition", F.lit(-1)))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import UTC, datetime
 from enum import Enum
@@ -39,12 +39,14 @@ class RunDirectory:
     path: Path
 
     @classmethod
-    def create(cls, runs: Path, name: str) -> RunDirectory:
-        """Create a new run directory below ``runs``; a taken name gets a number."""
+    def create(
+        cls, runs: Path, name: str, parts: Sequence[str] = ("prediction", "ledger", "replica_logs", "brokers")
+    ) -> RunDirectory:
+        """Create a new run directory with its parts below ``runs``; a taken name gets a number."""
         for number in range(1, 1000):
             path = runs / (name if number == 1 else f"{name}-{number}")
             if not path.exists():
-                for part in ("prediction", "ledger", "replica_logs", "brokers"):
+                for part in parts:
                     (path / part).mkdir(parents=True)
                 return cls(path)
         raise RunDirectoryError(f"{runs} holds too many runs named {name}")
