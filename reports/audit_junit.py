@@ -6,6 +6,7 @@ skipped: what cannot be seen is never taken for fine. What is accepted, or less 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reports.junit import JunitCase, JunitSuite, junit_text
@@ -28,25 +29,20 @@ def render_audit_junit(answer: AuditAnswer, fail_on: str | None) -> str:
 
 
 def _case(answer: AuditAnswer, check: CheckTold, fail_on: str | None) -> JunitCase:
-    about = {"classname": "audit", "name": check.id, "output": "\n".join(_output(answer, check))}
-    properties = {"asks": check.asks, "rests on": check.source, "result": check.result}
     failing = [one for one in answer.failing(fail_on) if one.check == check.id]
+    case = JunitCase(
+        classname="audit",
+        name=check.id,
+        output="\n".join(_output(answer, check)),
+        properties={"asks": check.asks, "rests on": check.source, "result": check.result},
+    )
     if failing:
         details = "\n\n".join("\n".join(_lines(one)) for one in failing)
-        return JunitCase(
-            **about,
-            result="failure",
-            message=_message(failing),
-            kind=failing[0].severity,
-            details=details,
-            properties=properties,
-        )
+        return replace(case, result="failure", message=_message(failing), kind=failing[0].severity, details=details)
     if check.is_unseen:
         whys = [f"{', '.join(one.subjects)}: {one.why}" for one in answer.unseen if one.check == check.id]
-        return JunitCase(
-            **about, result="skipped", message=f"cannot be seen: {'; '.join(whys)}", properties=properties
-        )
-    return JunitCase(**about, properties=properties)
+        return replace(case, result="skipped", message=f"cannot be seen: {'; '.join(whys)}")
+    return case
 
 
 def _message(failing: Sequence[FindingTold]) -> str:
