@@ -10,7 +10,7 @@ from reports.html import breakable, style_sheet, template_environment
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from conformance.record.audit_answer import AuditAnswer
+    from conformance.record.audit_answer import AuditAnswer, UnseenTold
 
 SHOWN_SUBJECTS = 6
 """So many subjects of a row stand open; the others are folded."""
@@ -34,10 +34,19 @@ def render_audit_page(answer: AuditAnswer) -> str:
     return environment.get_template("audit.html.j2").render(
         answer=answer,
         headline=headline(answer),
+        unseen=_by_reason(answer.unseen),
         checks={one.id: one for one in answer.checks},
         first=first,
         css=style_sheet("report.css", "audit.css"),
     )
+
+
+def _by_reason(unseen: Sequence[UnseenTold]) -> dict[tuple[str, tuple[str, ...]], list[str]]:
+    """Return the checks that could not look at the same subjects for the same reason."""
+    found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for one in unseen:
+        found.setdefault((one.why, one.subjects), []).append(one.check)
+    return found
 
 
 def headline(answer: AuditAnswer) -> str:

@@ -151,7 +151,7 @@ def _notes(found: Audit, baseline: Baseline, request: AuditRequest) -> Iterator[
     unseen = {one.check for one in found.unseen}
     for entry in baseline.entries:
         if entry.is_over(request.today):
-            yield f"{entry.words} was accepted until {entry.until} only, and counts again"
+            yield f"{entry.words} ended after {entry.until}, and accepts nothing since"
         elif not any(entry.concerns(one) for one in findings):
             is_seen = request.is_whole and entry.check not in unseen
             yield f"{entry.words} accepts nothing {'any more' if is_seen else 'in what was seen'}"
