@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -47,8 +47,8 @@ def sarif(answer: AuditAnswer) -> tuple[list[dict[str, object]], list[str]]:
     return run["results"], [rule["id"] for rule in run["tool"]["driver"]["rules"]]
 
 
-def case_of(answer: AuditAnswer, check: str, fail_on: str | None = None) -> ElementTree.Element:
-    root = ElementTree.fromstring(render_audit_junit(answer, fail_on))
+def case_of(answer: AuditAnswer, check: str, fail_on: str | None = None) -> ET.Element:
+    root = ET.fromstring(render_audit_junit(answer, fail_on))
     (case,) = [case for case in root.iter("testcase") if case.get("name") == check]
     return case
 
@@ -200,6 +200,6 @@ def test_what_a_check_accepts_or_finds_below_the_severity_stands_in_its_output()
 def test_junit_has_a_case_for_each_check_and_is_xml_whatever_brokers_say() -> None:
     (first, *others) = of_mixed().findings
     told = replace(of_mixed(), findings=(replace(first, harm="a\x00b"), *others))
-    root = ElementTree.fromstring(render_audit_junit(told, None))
+    root = ET.fromstring(render_audit_junit(told, None))
     assert [case.get("name") for case in root.iter("testcase")] == [one.id for one in CHECKS]
-    assert "a\N{REPLACEMENT CHARACTER}b" in ElementTree.tostring(root, encoding="unicode")
+    assert "a\N{REPLACEMENT CHARACTER}b" in ET.tostring(root, encoding="unicode")

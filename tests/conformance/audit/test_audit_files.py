@@ -6,7 +6,7 @@ import json
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -151,7 +151,7 @@ def test_only_what_is_bad_enough_and_not_accepted_fails(
     file.write_text(f"accepted:\n  - check: min-isr-1\n    subject: {subject}\n    reason: old\n")
     junit = tmp_path / "audit.xml"
     assert main([*ASKED, "--fail-on", fail_on, "--baseline", str(file), "--junit", str(junit)]) == code
-    failures = ElementTree.parse(junit).getroot().get("failures")
+    failures = ET.parse(junit).getroot().get("failures")
     assert failures == str(code)
 
 
@@ -203,5 +203,5 @@ def test_a_good_cluster_has_a_file_of_each_kind_without_findings(
     files = files_in(tmp_path)
     assert main([*ASKED, *options(files), "--fail-on", "low"]) == 0
     assert json.loads(files["sarif"].read_text())["runs"][0]["results"] == []
-    suite = ElementTree.parse(files["junit"]).getroot()
+    suite = ET.parse(files["junit"]).getroot()
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == (str(len(CHECKS)), "0", "0")
