@@ -95,6 +95,12 @@ def test_a_long_list_is_folded_and_a_short_one_is_not() -> None:
     assert render_audit_page(answered(audited(good()))).count("<summary>") == 0
 
 
+def test_topics_that_differ_in_case_alone_have_a_command_each() -> None:
+    topics = (topic("Orders", of_topic(1)), topic("orders", of_topic(1)))
+    page = render_audit_page(answered(audited(replace(good(), topics=topics))))
+    assert ("--entity-name Orders " in page, "--entity-name orders " in page) == (True, True)
+
+
 def test_what_is_not_there_has_no_section() -> None:
     page = render_audit_page(answered(audited(good())))
     assert "<h1>Nothing found</h1>" in page
@@ -161,6 +167,16 @@ def test_a_fingerprint_stays_when_a_value_moves_and_differs_for_each_finding() -
     assert not set(of((1, 2))) & set(of((1, 2), "b"))
     several = fingerprints(answered(audited(mixed("2.8.2/zookeeper"), Acks.LEADER, Acks.NONE)))
     assert len(several) == len(set(several))
+
+
+def test_a_known_defect_keeps_its_fingerprint_when_another_one_is_gone() -> None:
+    answer = answered(audited(mixed("2.8.2/zookeeper")))
+    first, *others = (one for one in answer.findings if one.check == "known-defect")
+    assert others
+    assert set(fingerprints(replace(answer, findings=tuple(others)))) < set(fingerprints(answer))
+    assert {*fingerprints(replace(answer, findings=(first,)))}.isdisjoint(
+        fingerprints(replace(answer, findings=tuple(others)))
+    )
 
 
 def test_a_fingerprint_does_not_change_by_being_accepted() -> None:

@@ -131,6 +131,23 @@ def test_a_file_that_cannot_be_written_in_the_end_loses_no_answer(
     assert "No such file" in told.err
 
 
+def test_a_baseline_that_somebody_writes_meanwhile_is_not_overwritten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "accepted.yaml"
+
+    def read(stand_in: StandIn, topics: Sequence[str]) -> ClusterSeen:
+        del stand_in, topics
+        file.write_text("theirs")
+        return HIGH()
+
+    reads(monkeypatch, None)
+    monkeypatch.setattr(StandIn, "read", read)
+    assert main([*ASKED, "--write-baseline", str(file)]) == 2
+    assert file.read_text() == "theirs"
+    assert "File exists" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("cluster", "fail_on", "is_accepted", "code"),
     [
