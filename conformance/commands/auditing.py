@@ -60,6 +60,7 @@ WIDTH = 118
 PORT_MAX = 65_535
 FILES = ("--html", "--sarif", "--junit", "--write-baseline")
 """Options that name a file to be written."""
+READ_FILES = ("--baseline", "--command-config")
 
 
 def add_audit(parser: Parser) -> None:
@@ -103,7 +104,7 @@ def add_audit(parser: Parser) -> None:
 
 
 def _add_files(parser: Parser) -> None:
-    files = parser.add_argument_group("files", "written once the cluster was read; the answer names them")
+    files = parser.add_argument_group("files", "all but --baseline are written once the cluster was read")
     files.add_argument("--html", type=Path, metavar="FILE", help="a page of what was found, to forward")
     files.add_argument("--sarif", type=Path, metavar="FILE", help="for code scanning: SARIF 2.1.0")
     files.add_argument(
@@ -119,7 +120,7 @@ def _add_files(parser: Parser) -> None:
 
 def _audit(console: Console, parsed: argparse.Namespace) -> int:
     if parsed.list_checks:
-        refuse(parsed, FILES, "is about what was found: --list-checks asks no cluster.")
+        refuse(parsed, [*FILES, "--baseline"], "is about what was found: --list-checks asks no cluster.")
         return _list_checks(console)
     answer = _answer(console, parsed)
     written, error = _write_files(parsed, answer)
@@ -155,19 +156,21 @@ def _request(parsed: argparse.Namespace) -> AuditRequest:
 
 
 def _check_files(parsed: argparse.Namespace) -> None:
-    """Make sure that each file can be written.
+    """Make sure that each file can be written, and that nothing is lost by it.
 
     Raises:
-        UsageError: one cannot, two are the same, or a baseline would be lost.
+        UsageError: one cannot, two are the same, or a baseline is there.
     """
-    named = {option: path for option in FILES if (path := given(parsed)(option)) is not None}
-    for path in named.values():
-        check_file(path)
     options: dict[Path, str] = {}
-    for option, path in named.items():
+    for option in (*READ_FILES, *FILES):
+        path: Path | None = given(parsed)(option)
+        if path is None:
+            continue
         before = options.setdefault(path.resolve(), option)
         if before != option:
-            raise UsageError(f"{before} and {option} are both to be {path}: name a file for each.")
+            raise UsageError(f"{before} and {option} both name {path}: name a file for each.")
+        if option in FILES:
+            check_file(path)
     if parsed.write_baseline is not None and parsed.write_baseline.exists():
         raise UsageError(f"--write-baseline {parsed.write_baseline}: it is there, and is not overwritten.")
 

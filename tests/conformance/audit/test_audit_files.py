@@ -90,7 +90,8 @@ def test_without_files_none_is_named(monkeypatch: pytest.MonkeyPatch, capsys: py
     [
         (["--html", "{}"], "it is a directory; name a file"),
         (["--sarif", "{}/none/audit.sarif"], "it is no directory"),
-        (["--junit", "{}/a", "--html", "{}/a"], "--html and --junit are both to be"),
+        (["--junit", "{}/a", "--html", "{}/a"], "--html and --junit both name"),
+        (["--baseline", "{}/good.yaml", "--html", "{}/good.yaml"], "--baseline and --html both name"),
         (["--write-baseline", "{}/there.yaml"], "it is there, and is not overwritten"),
         (["--baseline", "{}/none.yaml"], "cannot be read"),
         (["--baseline", "{}/there.yaml"], "a baseline is"),
@@ -103,13 +104,14 @@ def test_what_cannot_be_written_is_told_before_the_cluster_is_asked(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    there = tmp_path / "there.yaml"
+    there, accepts_nothing = tmp_path / "there.yaml", tmp_path / "good.yaml"
     there.write_text("kept")
+    accepts_nothing.write_text("accepted: []\n")
     reads(monkeypatch, None)
     assert main([*ASKED, *(text.format(tmp_path) for text in given)]) == 2
     assert told in capsys.readouterr().err
-    assert there.read_text() == "kept"
-    assert list(tmp_path.iterdir()) == [there]
+    assert (there.read_text(), accepts_nothing.read_text()) == ("kept", "accepted: []\n")
+    assert {*tmp_path.iterdir()} == {there, accepts_nothing}
 
 
 def test_files_have_no_effect_where_nothing_is_asked(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
