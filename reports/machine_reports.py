@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from typing import TYPE_CHECKING
-from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from conformance.record.verdict import Conformance, PromiseKept
 from reports.html import render_html
+from reports.junit import JunitCase, JunitSuite, junit_text
 from reports.load import load_runs
 from reports.promises import broken_promise
 from reports.verdict_words import CONFORMANCE_LOOKS, NOT_JUDGED, PROMISE_LOOKS
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from reports.junit import JunitResult
     from reports.model import RunView
     from reports.wire import Wire
 
@@ -107,55 +108,45 @@ def write_report(runs: Sequence[Path], out: Path) -> Path:
 # test case, and in its output.
 
 
-_RESULTS = {
+_RESULTS: dict[Conformance, JunitResult] = {
     Conformance.DEVIATES: "failure",
     Conformance.INCONCLUSIVE: "failure",
     Conformance.HARNESS_ERROR: "error",
     Conformance.NOT_RUN: "skipped",
 }
-_COUNTED = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 
 
 def render_junit(runs: Sequence[RunView]) -> str:
     """Return junit.xml."""
-    root = Element("testsuites", {"name": "kafka-conformance", **_counts(runs)})
     suites: dict[str, list[RunView]] = {}
     for run in runs:
         suites.setdefault(_suite_name(run), []).append(run)
-    for name, members in suites.items():
-        suite = SubElement(root, "testsuite", {"name": name, **_counts(members)})
-        started = [run.started for run in members if run.started]
-        if started:
-            suite.set("timestamp", min(started).isoformat(timespec="seconds"))
-        for run in members:
-            _case(suite, run)
-    indent(root)
-    return tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+    return junit_text([_suite(name, members) for name, members in suites.items()])
 
 
 def _suite_name(run: RunView) -> str:
     return ".".join(part for part in (f"kafka-{run.kafka}", run.metadata, run.label, run.backend) if part)
 
 
-def _counts(runs: Sequence[RunView]) -> dict[str, str]:
-    results = [_RESULTS.get(run.verdict.conformance) for run in runs]
-    counts = {name: str(results.count(result)) for name, result in _COUNTED.items()}
-    return {"tests": str(len(runs)), **counts, "time": f"{sum(run.seconds or 0 for run in runs):.3f}"}
+def _suite(name: str, members: Sequence[RunView]) -> JunitSuite:
+    started = [run.started for run in members if run.started]
+    timestamp = min(started).isoformat(timespec="seconds") if started else None
+    return JunitSuite(name, [_case(run) for run in members], timestamp)
 
 
-def _case(suite: Element, run: RunView) -> None:
-    classname = run.schedule_id.replace("/", ".") or run.run
-    case = SubElement(suite, "testcase", classname=classname, name=run.name, time=f"{run.seconds or 0:.3f}")
-    properties = SubElement(case, "properties")
-    for key, value in _properties(run).items():
-        SubElement(properties, "property", name=key, value=value)
+def _case(run: RunView) -> JunitCase:
     result = _RESULTS.get(run.verdict.conformance)
-    if result:
-        body = SubElement(case, result, message=run.verdict.reason)
-        if result != "skipped":
-            body.set("type", run.verdict.conformance.value)
-        body.text = "\n".join(f"{item.kind}: {item.text}" for item in run.verdict.findings) or None
-    SubElement(case, "system-out").text = _output(run)
+    return JunitCase(
+        classname=run.schedule_id.replace("/", ".") or run.run,
+        name=run.name,
+        output=_output(run),
+        result=result,
+        message=run.verdict.reason,
+        kind=None if result == "skipped" else run.verdict.conformance.value,
+        details="\n".join(f"{item.kind}: {item.text}" for item in run.verdict.findings),
+        properties=_properties(run),
+        seconds=run.seconds or 0,
+    )
 
 
 def _properties(run: RunView) -> dict[str, str]:

@@ -29,12 +29,20 @@ class Row:
     """Findings that differ in nothing but whom they are about.
 
     Attributes:
-        finding: the first of them.
-        subjects: of all.
+        findings: at least one.
     """
 
-    finding: AuditFinding
-    subjects: tuple[str, ...]
+    findings: tuple[AuditFinding, ...]
+
+    @property
+    def finding(self) -> AuditFinding:
+        """Return the first of them."""
+        return self.findings[0]
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """Return whom they are about."""
+        return tuple(one.subject for one in self.findings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +73,17 @@ class Audit:
 def audit(audited: Audited) -> Audit:
     """Ask every check."""
     told = [one for check in CHECKS for one in check.look(audited)]
-    rows = _alike(one for one in told if isinstance(one, AuditFinding))
+    rows = alike(one for one in told if isinstance(one, AuditFinding))
     unseen = _unseen(one for one in told if isinstance(one, Unseen))
     return Audit(audited, rows, unseen, defects.unavoidable(audited))
 
 
-def _alike(findings: Iterable[AuditFinding]) -> tuple[Row, ...]:
+def alike(findings: Iterable[AuditFinding]) -> tuple[Row, ...]:
+    """Return findings with those together that differ in nothing but whom they are about, the worst first."""
     groups: dict[Hashable, list[AuditFinding]] = {}
     for one in findings:
         groups.setdefault((one.check, one.severity, one.evidence, one.harm, one.mend), []).append(one)
-    rows = [Row(group[0], tuple(one.subject for one in group)) for group in groups.values()]
+    rows = [Row(tuple(group)) for group in groups.values()]
     return tuple(sorted(rows, key=lambda row: (-row.finding.severity, -len(row.subjects))))
 
 

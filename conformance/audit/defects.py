@@ -108,6 +108,7 @@ def exposed_defects(audited: Audited) -> Iterator[AuditFinding | Unseen]:
                 (setting_ground(MIN_ISR, facts.min_isr), setting_ground(UNCLEAN, facts.unclean)),
                 f"{one.words}; shown by {one.defect.command(one.rules.version)}",
                 f"Kafka {one.defect.fixed} or newer, or {MIN_ISR}=2 with 3 replicas and {UNCLEAN}=false",
+                issue=one.defect.issue,
             )
 
 

@@ -57,6 +57,7 @@ class AuditFinding:
         harm: what can be lost, or what stops, on this release.
         mend: the smallest change that mends it.
         command: the change as a command, which is never run; None if no command makes it.
+        issue: of a known defect; None of what is none.
     """
 
     check: str
@@ -66,6 +67,7 @@ class AuditFinding:
     harm: str
     mend: str
     command: str | None = None
+    issue: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

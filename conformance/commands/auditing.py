@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
-import textwrap
+from dataclasses import asdict
+from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from conformance.audit.answer import AuditRequest, audit_answer
 from conformance.audit.audit import CHECKS, audit
 from conformance.audit.audited import Audited, Producers
+from conformance.audit.baseline import baseline_text, read_baseline
 from conformance.audit.finding import Severity
-from conformance.audit.mends import PLACE
 from conformance.audit.reading import PATIENCE_S, PLAIN, cluster_reader
 from conformance.audit.release_seen import release_seen
 from conformance.clients.client_settings import client_settings
 from conformance.clients.connecting import servers_of
-from conformance.commands.parser import add_json, table_lines, whole_number
+from conformance.commands.audit_lines import audit_lines
+from conformance.commands.parser import add_json, check_file, given, own_version, refuse, table_lines, whole_number
 from conformance.line import line_named
 from fault_injection.releases import UsageError
 from oracle.vocabulary import Acks
+from reports.audit_junit import render_audit_junit
+from reports.audit_page import render_audit_page
+from reports.audit_sarif import render_audit_sarif
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
-    from conformance.audit.audit import Audit, Row
     from conformance.commands.parser import Parser
     from conformance.console import Console
+    from conformance.record.audit_answer import AuditAnswer
 
 DESCRIPTION = """Reads a running cluster and says what it can lose: by which settings of which topics, on its release,
 what stops its writes after one failure, and the smallest change that mends it, as a command that is never run. Nothing
@@ -36,6 +43,9 @@ EPILOG = """examples:
   kafka-conformance audit --bootstrap-server broker:9092
   kafka-conformance audit --bootstrap-server broker:9093 --command-config client.properties --topic 'orders*'
   kafka-conformance audit --bootstrap-server broker:9092 --kafka 3.9.2 --producer acks=1 --fail-on high
+  kafka-conformance audit --bootstrap-server broker:9092 --html audit.html --sarif audit.sarif --junit audit.xml
+  kafka-conformance audit --bootstrap-server broker:9092 --write-baseline accepted.yaml    accept what is found now
+  kafka-conformance audit --bootstrap-server broker:9092 --baseline accepted.yaml --fail-on low    fail on what is new
   kafka-conformance audit --list-checks
 
 the file of --command-config has the names of Kafka's own clients, or librdkafka's:
@@ -48,7 +58,9 @@ the file of --command-config has the names of Kafka's own clients, or librdkafka
 exit codes: 0 read, and nothing as bad as --fail-on names in what can be seen; 1 something is; 2 usage, or no broker
 lets itself be read"""
 WIDTH = 118
-SHOWN_SUBJECTS = 4
+FILES = ("--html", "--sarif", "--junit", "--write-baseline")
+"""Options that name a file to be written."""
+READ_FILES = ("--baseline", "--command-config")
 
 
 def add_audit(parser: Parser) -> None:
@@ -85,28 +97,105 @@ def add_audit(parser: Parser) -> None:
     parser.add_argument(
         "--fail-on", choices=[one.word for one in Severity], help="exit 1 if a finding is at least so bad"
     )
+    _add_files(parser)
     parser.add_argument("--list-checks", action="store_true", help="list the checks with their ids, and ask nothing")
     add_json(parser)
     parser.set_defaults(command=_audit)
 
 
+def _add_files(parser: Parser) -> None:
+    files = parser.add_argument_group("files", "all but --baseline are written once the cluster was read")
+    files.add_argument("--html", type=Path, metavar="FILE", help="a page of what was found, to forward")
+    files.add_argument("--sarif", type=Path, metavar="FILE", help="for code scanning: SARIF 2.1.0")
+    files.add_argument(
+        "--junit", type=Path, metavar="FILE", help="for a CI server: a test case a check, failed as --fail-on says"
+    )
+    files.add_argument(
+        "--baseline", type=Path, metavar="FILE", help="accepted findings, in YAML: --fail-on does not count them"
+    )
+    files.add_argument(
+        "--write-baseline", type=Path, metavar="FILE", help="write what is found as a baseline, for reasons of yours"
+    )
+
+
 def _audit(console: Console, parsed: argparse.Namespace) -> int:
     if parsed.list_checks:
+        refuse(parsed, [*FILES, "--baseline"], "is about what was found: --list-checks asks no cluster.")
         return _list_checks(console)
-    servers = servers_of(parsed.bootstrap_server)
+    answer = _answer(console, parsed)
+    written, error = _write_files(parsed, answer)
+    if console.as_json:
+        console.answer_json({**asdict(answer), "files": written})
+    else:
+        for line in chain(audit_lines(answer, console.width(WIDTH)), _file_lines(written)):
+            console.answer(line)
+    if error is not None:
+        raise error
+    return int(parsed.fail_on is not None and bool(answer.failing(parsed.fail_on)))
+
+
+def _answer(console: Console, parsed: argparse.Namespace) -> AuditAnswer:
+    """Ask the cluster, once everything else is known to be right."""
     named = None if parsed.kafka is None else line_named(parsed.kafka)
     producers = Producers(frozenset(_acks(parsed.producer)), parsed.bearable_loss)
     client = PLAIN if parsed.command_config is None else client_settings(parsed.command_config)
+    servers, request = servers_of(parsed.bootstrap_server), _request(parsed)
+    _check_files(parsed)
     console.progress(f"reading {parsed.bootstrap_server}; nothing is written to it")
     with cluster_reader(servers, client, parsed.timeout) as reader:
         cluster = reader.read(parsed.topic)
-    found = audit(Audited(cluster, release_seen(cluster, named), producers))
-    if console.as_json:
-        console.answer_json(_as_json(found, parsed.bootstrap_server))
-    else:
-        console.answer("\n".join(_lines(found, console.width(WIDTH), parsed.bootstrap_server)))
-    fails_on = Severity[parsed.fail_on.upper()] if parsed.fail_on else None
-    return int(fails_on is not None and any(row.finding.severity >= fails_on for row in found.rows))
+    return audit_answer(audit(Audited(cluster, release_seen(cluster, named), producers)), request)
+
+
+def _request(parsed: argparse.Namespace) -> AuditRequest:
+    baseline = None if parsed.baseline is None else read_baseline(parsed.baseline, [one.id for one in CHECKS])
+    today = datetime.now(UTC).date()
+    return AuditRequest(parsed.bootstrap_server, today, own_version(), baseline, is_whole=not parsed.topic)
+
+
+def _check_files(parsed: argparse.Namespace) -> None:
+    """Make sure that each file can be written, and that nothing is lost by it.
+
+    Raises:
+        UsageError: one cannot, two are the same, or a baseline is there.
+    """
+    options: dict[Path, str] = {}
+    for option in (*READ_FILES, *FILES):
+        path: Path | None = given(parsed)(option)
+        if path is None:
+            continue
+        before = options.setdefault(path.resolve(), option)
+        if before != option:
+            raise UsageError(f"{before} and {option} both name {path}: name a file for each.")
+        if option in FILES:
+            check_file(path)
+    if parsed.write_baseline is not None and parsed.write_baseline.exists():
+        raise UsageError(f"--write-baseline {parsed.write_baseline}: it is there, and is not overwritten.")
+
+
+def _write_files(parsed: argparse.Namespace, answer: AuditAnswer) -> tuple[dict[str, str], OSError | None]:
+    """Write the files that were asked for; return those that are written, and what ended it: no answer is lost."""
+    texts: dict[str, Callable[[], str]] = {
+        "--html": lambda: render_audit_page(answer),
+        "--sarif": lambda: render_audit_sarif(answer),
+        "--junit": lambda: render_audit_junit(answer, parsed.fail_on),
+        "--write-baseline": lambda: baseline_text(answer),
+    }
+    written: dict[str, str] = {}
+    for option, text in texts.items():
+        path: Path | None = given(parsed)(option)
+        if path is not None:
+            try:
+                with path.open("x" if option == "--write-baseline" else "w", encoding="utf-8") as file:
+                    file.write(text())
+            except OSError as error:
+                return written, error
+            written[option[2:]] = str(path)
+    return written, None
+
+
+def _file_lines(written: Mapping[str, str]) -> Iterator[str]:
+    yield from (f"{kind}: {path}" for kind, path in written.items())
 
 
 def _acks(text: str) -> Iterator[Acks]:
@@ -126,91 +215,3 @@ def _list_checks(console: Console) -> int:
         for line in table_lines([("check", ("asks", "source")), *((one.id, (one.asks, one.source)) for one in CHECKS)]):
             console.answer(line)
     return 0
-
-
-def _lines(found: Audit, width: int, servers: str = PLACE) -> Iterator[str]:
-    cluster = found.audited.cluster
-    about = (
-        f"cluster {cluster.id}: {len(cluster.brokers)} brokers, {len(cluster.topics)} topics, "
-        f"{cluster.partitions:,} partitions; {found.audited.release.words}"
-    )
-    yield from _wrapped(about, width, "")
-    yield ""
-    for row in found.rows:
-        yield from _row(row, width, servers)
-    if not cluster.topics:
-        yield "no topic is visible to this user"
-    if not found.rows:
-        yield f"{len(CHECKS)} checks, nothing found{' in what can be seen' if found.unseen else ''}"
-    if found.unseen:
-        yield "cannot be seen here:"
-        for one in found.unseen:
-            yield from _wrapped(f"{one.check}: {_subjects(one.subjects)}: {one.why}", width, "  ")
-        yield ""
-    if found.defects:
-        yield "known defects of this release that no setting avoids (track-record has them):"
-        for defect in found.defects:
-            yield from _wrapped(f"{defect.words}; repaired in {defect.defect.fixed}", width, "  ")
-
-
-def _row(row: Row, width: int, servers: str) -> Iterator[str]:
-    one = row.finding
-    yield f"{one.severity.name}  {one.check}  {_subjects(row.subjects)}"
-    yield from _wrapped("; ".join(f"{it.what} {it.value} ({it.source})" for it in one.evidence), width, "  ")
-    yield from _wrapped(one.harm, width, "  ")
-    yield from _wrapped(f"mend: {one.mend}", width, "  ")
-    command = _command(row, servers)
-    if command is not None:
-        likewise = f"   (likewise for {len(row.subjects) - 1} more)" if len(row.subjects) > 1 else ""
-        yield f"    {command}{likewise}"
-    yield ""
-
-
-def _command(row: Row, servers: str) -> str | None:
-    command = row.finding.command
-    return None if command is None else command.replace(PLACE, servers)
-
-
-def _subjects(subjects: Sequence[str]) -> str:
-    more = len(subjects) - SHOWN_SUBJECTS
-    return ", ".join(subjects[:SHOWN_SUBJECTS]) + (f" and {more} more" if more > 0 else "")
-
-
-def _wrapped(text: str, width: int, indent: str) -> Iterator[str]:
-    yield from textwrap.wrap(
-        text, width, initial_indent=indent, subsequent_indent=indent + "  ", break_on_hyphens=False
-    )
-
-
-def _as_json(found: Audit, servers: str = PLACE) -> dict[str, Any]:
-    cluster, release = found.audited.cluster, found.audited.release
-    return {
-        "cluster": cluster.id,
-        "brokers": [one.id for one in cluster.brokers],
-        "topics": len(cluster.topics),
-        "partitions": cluster.partitions,
-        "release": {
-            "like": None if release.line is None else release.line.text,
-            "alike": release.alike,
-            "is_named": release.is_named,
-            "words": release.words,
-        },
-        "findings": [_row_as_json(row, servers) for row in found.rows],
-        "unseen": [{"check": one.check, "subjects": one.subjects, "why": one.why} for one in found.unseen],
-        "defects": [
-            {"issue": one.defect.issue, "is_sure": one.is_sure, "symptom": one.defect.symptom} for one in found.defects
-        ],
-    }
-
-
-def _row_as_json(row: Row, servers: str) -> dict[str, Any]:
-    one = row.finding
-    return {
-        "check": one.check,
-        "severity": one.severity.word,
-        "subjects": row.subjects,
-        "evidence": [{"what": it.what, "value": it.value, "source": it.source} for it in one.evidence],
-        "harm": one.harm,
-        "mend": one.mend,
-        "command": _command(row, servers),
-    }

@@ -61,6 +61,7 @@ PUBLIC_HOSTS = {
     "maven.apache.org",  # an XML namespace
     "www.apache.org",
     "www.w3.org",
+    "json.schemastore.org",  # the schema that a SARIF file names
     "kafka.apache.org",
     "issues.apache.org",
     "cwiki.apache.org",

@@ -10,7 +10,8 @@ import pytest
 from conformance.audit.audit import CHECKS, Audit
 from conformance.audit.cluster import NotSeen, TopicSeen
 from conformance.cli import main
-from conformance.commands.auditing import _as_json, _lines
+from conformance.commands.audit_lines import audit_lines
+from tests.conformance.audit.answers import answered
 from tests.conformance.audit.test_checks import audited, good, of_topic, partition, topic, with_topic
 
 FIVE = (of_topic(1), of_topic(3), of_topic(4), of_topic(unclean=True), of_topic(2))
@@ -32,7 +33,7 @@ def test_a_thousand_topics_with_five_settings_are_a_row_for_each_mistake_the_wor
 
 
 def test_a_row_names_some_subjects_and_the_number_of_the_others() -> None:
-    told = "\n".join(_lines(of_a_thousand_topics(), 100))
+    told = "\n".join(audit_lines(answered(of_a_thousand_topics()), 100))
     assert "CRITICAL  unclean-election  topic t3, topic t8, topic t13, topic t18 and 196 more" in told
     assert "--entity-name t3 --add-config unclean.leader.election.enable=false   (likewise for 199 more)" in told
     assert max(len(line) for line in told.splitlines() if not line.startswith("    kafka-")) <= 100
@@ -40,16 +41,16 @@ def test_a_row_names_some_subjects_and_the_number_of_the_others() -> None:
 
 def test_what_was_not_allowed_to_be_seen_is_never_told_to_be_fine() -> None:
     found = audited(with_topic(own=NotSeen("not allowed to see: DescribeConfigs"))())
-    told = "\n".join(_lines(found, 100))
+    told = "\n".join(audit_lines(answered(found), 100))
     assert "min-isr-1: topic mistaken: not allowed to see: DescribeConfigs" in told
-    assert {one["check"] for one in _as_json(found)["unseen"]} >= {"min-isr-1", "unclean-election", "two-replicas"}
+    assert {one.check for one in answered(found).unseen} >= {"min-isr-1", "unclean-election", "two-replicas"}
 
 
 def test_a_defect_that_no_setting_avoids_is_told_apart_from_findings() -> None:
     found = audited(good("3.6.2/kraft"))
     assert not found.rows
-    assert "KAFKA-15510" in {one["issue"] for one in _as_json(found)["defects"]}
-    assert any("KAFKA-15510" in line for line in _lines(found, 100))
+    assert "KAFKA-15510" in {one.issue for one in answered(found).defects}
+    assert any("KAFKA-15510" in line for line in audit_lines(answered(found), 100))
 
 
 def test_an_unclean_election_that_the_release_does_not_look_at_is_no_danger() -> None:
