@@ -17,7 +17,7 @@ from conformance.attach.judging import AttachEvidence, judge_attached
 from conformance.attach.spark_login import java_connection
 from conformance.attach.watching import PATIENCE_S, Watcher, watching
 from conformance.clients.client_settings import ClientSettings
-from conformance.clients.connecting import connected
+from conformance.clients.connecting import UnreadableClusterError, connected
 from conformance.clients.ledger_producer import DELIVERY_TIMEOUT_S, LedgerProducer, Load
 from conformance.clients.records import VALUE_LENGTH_DEFAULT
 from conformance.clients.topics import TopicError, create_where_brokers_like, delete_anywhere
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
+
+    from kafka.net.manager import KafkaConnectionManager
 
     from conformance.clients.ledger_producer import Progress
     from conformance.probes.topic_of_clients import TopicSeenByClients
@@ -374,8 +376,8 @@ def _spark(given: SparkThread | None, attached: Attached) -> Iterator[SparkThrea
 
 def _at_rest(run: RunDirectory, attached: Attached, client: ClientSettings, settle_s: float) -> Attached:
     """Wait until high watermarks stand at the log ends with every replica in sync, or as far as the cluster gets."""
-    with connected(attached.bootstrap.split(","), client, PATIENCE_S) as manager:
-        topic = TopicOfClients(manager, attached.topic)
+    with ExitStack() as stack:
+        topic = TopicOfClients(_reached(stack, attached, client, settle_s), attached.topic)
         rest = _Rest(topic, attached)
         try:
             until(rest.is_whole, deadline_s=settle_s, what="the topic at rest", interval_s=0.5)
@@ -396,6 +398,23 @@ def _at_rest(run: RunDirectory, attached: Attached, client: ClientSettings, sett
         log_starts=tuple(firsts.get(number, 0) for number in numbers),
         is_at_rest=rest.is_read_whole,
     )
+
+
+def _reached(stack: ExitStack, attached: Attached, client: ClientSettings, settle_s: float) -> KafkaConnectionManager:
+    """Connect as soon as some broker answers."""
+    told: list[str] = []
+
+    def connect() -> KafkaConnectionManager:
+        try:
+            return stack.enter_context(connected(attached.bootstrap.split(","), client, PATIENCE_S))
+        except UnreadableClusterError as error:
+            told.append(str(error))
+            raise NotYetError(str(error)) from error
+
+    try:
+        return until(connect, deadline_s=settle_s, what="a broker that answers")
+    except DeadlineExceededError as late:
+        raise NotAtRestError(told[-1]) from late
 
 
 class _Rest:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from conformance.clients.connecting import UnreadableClusterError, connected
 from conformance.probes.topic_of_clients import NotAnsweredError, TopicOfClients
-from conformance.record.attached import SETTINGS_FILE, WATCHED_FILE, AppendedLines, PartitionWatched, SettingsWatched
+from conformance.record.attached import SETTINGS_FILE, WATCHED_FILE, AppendedLines, SettingsWatched, read_watched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,14 +27,14 @@ PATIENCE_S = 3.0
 
 
 class Watcher:
-    """Looks at one topic again and again.
+    """Looks at one topic again and again, from where its directory has looks already.
 
     Attributes:
         latest: what the last look saw, by partition.
     """
 
     def __init__(self, bootstrap: Sequence[str], client: ClientSettings, topic: str, run: RunDirectory) -> None:
-        self.latest: dict[int, PartitionWatched] = {}
+        self.latest = {one.partition: one for one in read_watched(run)}
         self._bootstrap, self._client, self._topic = bootstrap, client, topic
         self._watched = AppendedLines(run.path / WATCHED_FILE)
         self._settings = AppendedLines(run.path / SETTINGS_FILE)

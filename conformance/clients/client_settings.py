@@ -1,5 +1,7 @@
 """How does a client get in? A file with the names of Kafka's own clients, or with librdkafka's: both are understood.
 
+A backslash escapes what follows it, as in every file of Java properties; under librdkafka's own names it is itself.
+
 Values are read for the connection and stand nowhere else: errors name settings, and never a value.
 """
 
@@ -37,6 +39,19 @@ _ALIKE = {
 """The names of Kafka's clients and of librdkafka, with what they mean here; stores must be PEM files (KIP-651)."""
 _CHECKS_HOST = "ssl.endpoint.identification.algorithm"
 _PEM = ("ssl.truststore.location", "ssl.keystore.location")
+_OF_LIBRDKAFKA = frozenset(
+    {
+        "sasl.mechanisms",
+        "sasl.username",
+        "sasl.password",
+        "ssl.ca.location",
+        "ssl.certificate.location",
+        "ssl.key.location",
+        "ssl.crl.location",
+    }
+)
+"""Names that Kafka's own clients have not."""
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
 UNDERSTOOD = frozenset(
     {
         *_ALIKE,
@@ -157,7 +172,14 @@ def _properties(path: Path) -> dict[str, str]:
     whole = re.sub(r"\\\r?\n\s*", "", text)
     lines = [line for line in whole.splitlines() if line.strip() and line.lstrip()[0] not in "#!"]
     found = [_LINE.fullmatch(line) for line in lines]
-    return {match[1]: match[2] for match in found if match is not None}
+    given = {match[1]: match[2] for match in found if match is not None}
+    return {name: value if name in _OF_LIBRDKAFKA else _ESCAPE.sub(_unescaped, value) for name, value in given.items()}
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    """Return what an escape of a properties file stands for (``java.util.Properties.load``)."""
+    text = escape[1]
+    return chr(int(text[1:], 16)) if len(text) > 1 else {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}.get(text, text)
 
 
 def _check(given: Mapping[str, str], path: Path) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import socket
+import os
+import re
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from kafka.errors import KafkaConfigurationError, KafkaError, SaslAuthenticationFailedError
+from kafka.errors import KafkaConfigurationError, KafkaError
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 CLIENT = "kafka-conformance"
 PORT_MAX = 65_535
+_ERRNO = re.compile(r"(?:\[Errno )?(\d+)\]? E[A-Z]+")
 
 
 class UnreadableClusterError(UsageError):
@@ -66,7 +68,7 @@ def connected(bootstrap: Sequence[str], client: ClientSettings, patience_s: floa
     with closing(NetworkSelector(**options)) as network:
         network.start()
         with closing(_manager(network, options)) as manager:
-            _bootstrap(manager, options, patience_ms)
+            _bootstrap(manager, network, options)
             yield manager
 
 
@@ -77,29 +79,47 @@ def _manager(network: NetworkSelector, options: dict[str, Any]) -> KafkaConnecti
         raise UnreadableClusterError(f"the connection to {_where(options)} cannot be set up: {error}") from error
 
 
-def _bootstrap(manager: KafkaConnectionManager, options: dict[str, Any], patience_ms: int) -> None:
+def _bootstrap(manager: KafkaConnectionManager, network: NetworkSelector, options: dict[str, Any]) -> None:
     try:
-        manager.bootstrap(2 * patience_ms)
-    except SaslAuthenticationFailedError as error:
-        raise UnreadableClusterError(f"{_where(options)} does not let this user in: {error}") from error
+        manager.bootstrap(2 * options["request_timeout_ms"])
     except (OSError, ValueError) as error:
         raise UnreadableClusterError(f"the connection to {_where(options)} cannot be set up: {error}") from error
     except KafkaError as error:
+        why = _refusals(network, options)
+        if any("AuthenticationFailed" in one for one in why):
+            raise UnreadableClusterError(f"{_where(options)} does not let this user in: {'; '.join(why)}") from error
         message = (
-            f"no broker answers at {_where(options)} ({_cause(options)}): is the address that of a client listener, "
+            f"no broker answers at {_where(options)} ({'; '.join(why)}): is the address that of a client listener, "
             f"and does its protocol need --command-config (SASL or TLS)?"
         )
         raise UnreadableClusterError(message) from error
 
 
-def _cause(options: dict[str, Any]) -> str:
-    """Return what keeps the first server from answering: the client has swallowed it."""
-    host, _, port = options["bootstrap_servers"][0].rpartition(":")
+def _refusals(network: NetworkSelector, options: dict[str, Any]) -> list[str]:
+    """Return what keeps each server from answering, if it is the same once: the bootstrap has swallowed it."""
+    with closing(_manager(network, options)) as manager:
+        servers = manager.cluster.bootstrap_brokers()
+        told = {f"{one.host}:{one.port}": _refusal(manager, one.node_id) for one in servers}
+    reasons = list(dict.fromkeys(told.values()))
+    return reasons if len(reasons) == 1 else [f"{server}: {why}" for server, why in told.items()]
+
+
+def _refusal(manager: KafkaConnectionManager, server: str) -> str:
+    async def connect() -> None:
+        await manager.get_connection(server, pop_on_close=False, refresh_metadata_on_err=False)
+
     try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=options["request_timeout_ms"] / 1000).close()
-    except (OSError, OverflowError) as error:
-        return str(error)
-    return "it takes connections, and answers no question in time, or not in this protocol"
+        manager.run(connect)
+    except (KafkaError, OSError) as error:
+        return _reason(error)
+    return "it takes connections, and answers no question in time"
+
+
+def _reason(error: BaseException) -> str:
+    """Return an error in words, one of the system's (such as ``111 ECONNREFUSED``) in the system's."""
+    text = str(error).removeprefix(f"{type(error).__name__}: ").strip() or type(error).__name__
+    number = _ERRNO.match(text)
+    return text if number is None else os.strerror(int(number[1]))
 
 
 def _where(options: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -82,10 +83,17 @@ class TopicOfClients:
             return None
         if told.error_code:
             raise NotAnsweredError(refused(MetadataRequest, told.error_code).why)
+        self._know({one.leader_id for one in told.partitions}, broker)
         now = time.time_ns()
         ordered = sorted(told.partitions, key=lambda one: one.partition_index)
         partitions = tuple(_partition(one, now, _number(broker)) for one in ordered)
         return TopicSeenByClients(answer.cluster_id, partitions, len(ordered[0].replica_nodes))
+
+    def _know(self, leaders: set[int], told_by: int | str) -> None:
+        """Learn the addresses of leaders that were away when the client connected, from who has told of them."""
+        if leaders - {-1} - {one.node_id for one in self._manager.cluster.brokers()}:
+            with suppress(KafkaError):
+                self._manager.run(self._manager.cluster.refresh_metadata, told_by)
 
     def is_idempotence_known(self) -> bool:
         """Return whether the release has idempotent producers (KIP-98, 0.11)."""

@@ -1,7 +1,13 @@
-"""What every test of the tester shares: an ideal run has no wire, so its trace is taken as checked."""
+"""What every test of the tester shares: an ideal run has no wire, so its trace is taken as checked.
+
+kafka-python leaves the socket of a connection that was refused to the garbage collector: it is collected here, in tests
+of what connects by it.
+"""
 
 from __future__ import annotations
 
+import gc
+import warnings
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,9 +19,31 @@ from conformance.stages import judging
 from tests.conformance.ideal_runs import IDEAL
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from conformance.record.directory import RunDirectory
 
 IDEAL_FRAMES = 7
+UNCLOSED = "ignore:.*unclosed <s"
+CONNECTING = ("/audit/", "/attach/")
+
+
+def connects(item: pytest.Item) -> bool:
+    return any(part in item.path.as_posix() for part in CONNECTING)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in filter(connects, items):
+        item.add_marker(pytest.mark.filterwarnings(f"{UNCLOSED}:ResourceWarning"))
+
+
+@pytest.fixture(autouse=True)
+def refused_connections_are_collected(request: pytest.FixtureRequest) -> Iterator[None]:
+    yield
+    if connects(request.node):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            gc.collect()
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,7 @@ security.protocol=SASL_SSL
 sasl.mechanism = SCRAM-SHA-512
 sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required \
     username="auditor" \
-    password="s\"cret";
+    password="s\\"cret";
 ssl.truststore.type=PEM
 ssl.truststore.location=/etc/ca.pem
 ssl.endpoint.identification.algorithm=
@@ -85,3 +85,30 @@ def test_what_is_not_supported_is_told_without_a_secret(text: str, told: str, tm
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read"):
         client_settings(tmp_path / "none.properties")
+
+
+def test_a_backslash_escapes_in_java_names_and_is_itself_in_librdkafkas(tmp_path: Path) -> None:
+    java = tmp_path / "java.properties"
+    module = "org.apache.kafka.common.security.plain.PlainLoginModule"
+    java.write_text(
+        f'security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.jaas.config={module} required username="a" '
+        r'password="q\\"uote\\\\b\u0041";'
+    )
+    assert client_settings(java).password == 'q"uote\\bA'
+    librdkafka = tmp_path / "librdkafka.properties"
+    librdkafka.write_text(
+        "security.protocol=SASL_PLAINTEXT\nsasl.mechanisms=PLAIN\nsasl.username=a\n" + r"sasl.password=back\slash\n"
+    )
+    assert client_settings(librdkafka).password == r"back\slash\n"
+
+
+def test_what_a_java_client_logs_in_with_is_read_back_as_it_was(tmp_path: Path) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text(
+        'security.protocol=SASL_SSL\nsasl.mechanism=SCRAM-SHA-256\nsasl.username=o"k\n' + r"sasl.password=p\w" + '"d\n'
+    )
+    login = client_settings(file).login
+    assert login == (
+        "org.apache.kafka.common.security.scram.ScramLoginModule required "
+        r'username="o\"k" password="p\\w\"d";'
+    )

@@ -1,0 +1,1 @@
+"""A ledger beside a cluster that somebody else runs."""

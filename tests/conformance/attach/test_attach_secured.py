@@ -1,0 +1,126 @@
+"""Does a ledger get in where clients need TLS and a password, and does no password leave by it?"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from threading import Event, Thread
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.attach.ledger import AttachedLedger, LedgerOptions, NewTopicAsked, delete_created
+from conformance.audit.reading import cluster_reader
+from conformance.clients.client_settings import client_settings
+from conformance.clients.connecting import UnreadableClusterError
+from conformance.record.attached import Promised
+from tests.conformance.secured_cluster import PASSWORD, PLAIN_PASSWORD, Secured, secured_cluster
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(300)]
+RECORDS = 3_000
+
+
+@pytest.fixture(scope="module", params=["2.8.2", "4.4.0"])
+def secured(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
+    with secured_cluster(request.param, tmp_path_factory.mktemp("secured")) as cluster:
+        yield cluster
+
+
+def _options(secured: Secured, file: Path, name: str) -> LedgerOptions:
+    return LedgerOptions(
+        bootstrap=tuple(secured.bootstrap.split(",")),
+        topic=name,
+        client=client_settings(file),
+        creates=NewTopicAsked(partitions=3),
+        records=RECORDS,
+        rate=None,
+    )
+
+
+@pytest.mark.parametrize("names", ["java", "librdkafka"])
+def test_every_record_is_read_back_through_tls_and_a_password(secured: Secured, names: str, tmp_path: Path) -> None:
+    file = secured.client_file() if names == "java" else secured.librdkafka_file()
+    with AttachedLedger(_options(secured, file, f"kept-{names}"), tmp_path) as ledger:
+        ledger.done(60)
+    with _seen_processes() as command_lines:
+        verdict = ledger.verdict()
+    assert verdict.promise is Promised.KEPT, verdict
+    assert verdict.reason.startswith(f"every one of {RECORDS:,} acknowledged")
+    secret = PASSWORD if names == "java" else PLAIN_PASSWORD
+    assert command_lines
+    assert not [line for line in command_lines if secret in line]
+    assert not [path for path in ledger.run.path.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()]
+    delete_created(ledger.run, client_settings(file))
+
+
+class _SeenProcesses:
+    """Gathers the command lines of all processes of this machine, again and again."""
+
+    def __init__(self) -> None:
+        self.lines: set[str] = set()
+        self._is_over = Event()
+        self._thread = Thread(target=self._look)
+
+    def __enter__(self) -> set[str]:
+        self._thread.start()
+        return self.lines
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        self._thread.join()
+
+    def _look(self) -> None:
+        while not self._is_over.wait(0.2):
+            listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+            self.lines.update(listed.splitlines())
+
+
+_seen_processes = _SeenProcesses
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        (
+            {"sasl_jaas_config": 'x.ScramLoginModule required username="alice" password="wrong";'},
+            "does not let this user in",
+        ),
+        ({"ssl_truststore_location": "OTHER"}, "CERTIFICATE_VERIFY_FAILED"),
+        ({"ssl_keystore_location": None, "ssl_keystore_type": None}, "no broker answers .*(CERTIFICATE|disconnected)"),
+    ],
+    ids=["password", "authority", "certificate"],
+)
+def test_who_may_not_get_in_is_told_why_and_nothing_is_written(
+    secured: Secured, changes: dict[str, str | None], why: str, tmp_path: Path
+) -> None:
+    other = {name: f"{secured.files}/other-ca.pem" if value == "OTHER" else value for name, value in changes.items()}
+    options = _options(secured, secured.client_file(**other), "never")
+    with pytest.raises(UnreadableClusterError, match=why) as refused, AttachedLedger(options, tmp_path):
+        pass
+    assert PASSWORD not in str(refused.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_audit_gets_in_by_the_same_file(secured: Secured) -> None:
+    servers = secured.bootstrap.split(",")
+    with cluster_reader(servers, client_settings(secured.client_file())) as reader:
+        assert len(reader.read().brokers) == 3
+
+
+def test_the_command_tells_no_password(secured: Secured, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "conformance.cli", "attach", "--bootstrap-server", secured.bootstrap]
+    command += ["--command-config", str(secured.client_file()), "--create", "command", "--records", "100"]
+    told = subprocess.run(
+        [*command, "--runs-dir", str(tmp_path / "runs"), "--delete-created", "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
+    assert told.returncode == 0, told.stderr
+    assert '"promise": "kept"' in told.stdout
+    assert PASSWORD not in told.stdout + told.stderr

@@ -1,0 +1,241 @@
+"""Is what an attached ledger says of records true on brokers? Each count is made again, by DuckDB and kafka-python.
+
+Losses are made to happen: by settings that allow them, and by cutting the tails of replicas' logs, which none allows.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+from kafka import KafkaConsumer, TopicPartition
+
+from conformance.attach.ledger import (
+    AttachedLedger,
+    LedgerOptions,
+    NewTopicAsked,
+    NotAtRestError,
+    begin,
+    counted_of,
+    delete_created,
+    finish,
+)
+from conformance.clients.client_settings import ClientSettings
+from conformance.record.attached import Phase, Promised, read_attached
+from conformance.record.directory import RunDirectory
+from conformance.spark_thread import SparkThread
+from fault_injection.cluster.backends.process import ProcessBackend
+from fault_injection.cluster.lifecycle import Cluster
+from fault_injection.cluster.relay import DirectRelay
+from fault_injection.cluster.spec import ClusterSpec
+from fault_injection.releases import MetadataMode, UsageError, find_release, jars_of
+from fault_injection.waiting import until
+from oracle.vocabulary import Acks
+from reports.attach_page import write_attach_page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(300)]
+CLIENT = ClientSettings()
+
+
+@pytest.fixture(scope="module", params=["0.11.0.3", "2.8.2", "3.9.2", "4.4.0"])
+def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    release = find_release(request.param)
+    is_kraft = release.default_metadata_mode is MetadataMode.KRAFT
+    settings = {"broker.session.timeout.ms" if is_kraft else "zookeeper.session.timeout.ms": "6000"}
+    spec = ClusterSpec(release, release.default_metadata_mode, overrides=settings)
+    backend, relay = ProcessBackend(), DirectRelay()
+    try:
+        with Cluster.start(spec, jars_of(release), backend, relay, tmp_path_factory.mktemp("attached")) as started:
+            yield started
+    finally:
+        relay.close()
+        backend.close()
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[SparkThread]:
+    with SparkThread() as thread:
+        yield thread
+
+
+def _options(cluster: Cluster, topic: str, **changes: object) -> LedgerOptions:
+    options = LedgerOptions(
+        tuple(cluster.bootstrap.split(",")), topic, creates=NewTopicAsked(partitions=2), rate=2000, settle_s=60
+    )
+    return replace(options, **changes)
+
+
+@dataclass(frozen=True)
+class Recounted:
+    """Classes of records by ids, from the ledger by DuckDB and the topic by kafka-python."""
+
+    acknowledged: int
+    lost: frozenset[int]
+    read: int
+    duplicated: int
+
+
+def _recounted(cluster: Cluster, run: RunDirectory) -> Recounted:
+    attached = read_attached(run)
+    partitions = [TopicPartition(attached.topic, number) for number in range(attached.partitions)]
+    keys: list[bytes] = []
+    consumer = KafkaConsumer(
+        bootstrap_servers=[cluster.client_address(one) for one in cluster.live_brokers],
+        enable_auto_commit=False,
+        auto_offset_reset="earliest",
+    )
+    with closing(consumer):
+        consumer.assign(partitions)
+        consumer.seek_to_beginning()
+        ends = consumer.end_offsets(partitions)
+
+        def is_read() -> bool:
+            keys.extend(one.key for batch in consumer.poll(timeout_ms=500).values() for one in batch)
+            return all(consumer.position(one) >= ends[one] for one in partitions)
+
+        until(is_read, deadline_s=60, what="the topic read")
+    ids = [int.from_bytes(key, "big") for key in keys]
+    told = duckdb.sql(
+        f"select record_id from '{run.path}/ledger/outcomes-*.parquet' where outcome = 'acknowledged'"
+    ).fetchall()
+    acknowledged = {row[0] for row in told}
+    return Recounted(len(acknowledged), frozenset(acknowledged - set(ids)), len(ids), len(ids) - len(set(ids)))
+
+
+def _named_lost(run: RunDirectory) -> frozenset[int]:
+    rows = duckdb.sql(f"select record_id from '{run.path}/reconciliation/not_kept/*.parquet' where lost").fetchall()
+    return frozenset(row[0] for row in rows)
+
+
+def _agree(cluster: Cluster, run: RunDirectory) -> Recounted:
+    """Make sure that both counts are the same, and return one."""
+    counted, recounted = counted_of(run), _recounted(cluster, run)
+    assert counted.identity_holds
+    assert counted.told("acknowledged") == recounted.acknowledged
+    assert counted.total("lost") == len(recounted.lost)
+    assert _named_lost(run) == recounted.lost
+    assert sum(one.read for one in counted.partitions) == recounted.read
+    return recounted
+
+
+def test_a_killed_leader_takes_nothing_with_it(cluster: Cluster, spark: SparkThread, tmp_path: Path) -> None:
+    with AttachedLedger(_options(cluster, "kept"), tmp_path) as ledger:
+        until(lambda: ledger.progress.acknowledged > 2_000 and ledger.is_in_sync, deadline_s=30, what="records")
+        before = ledger.progress.acknowledged
+        cluster.kill(1)
+        until(lambda: ledger.progress.acknowledged > before + 4_000, deadline_s=90, what="records after it")
+        cluster.start_broker(1)
+        until(lambda: ledger.is_in_sync, deadline_s=60, what="every replica in sync")
+    verdict = ledger.verdict(spark)
+    assert verdict.promise is Promised.KEPT, verdict
+    assert _agree(cluster, ledger.run).read >= before + 4_000
+    assert "elections on" in " ".join(verdict.rests_on)
+    assert "partition 0" in write_attach_page(ledger.run).read_text()
+    delete_created(ledger.run, CLIENT)
+
+
+def test_acks_1_loses_what_followers_had_not_fetched(cluster: Cluster, spark: SparkThread, tmp_path: Path) -> None:
+    options = _options(cluster, "acks-1", acks=Acks.LEADER, creates=NewTopicAsked(partitions=3))
+    with AttachedLedger(options, tmp_path) as ledger:
+        until(lambda: ledger.progress.acknowledged > 1_000 and ledger.is_in_sync, deadline_s=30, what="records")
+        leader = ledger.watcher.latest[0].leader
+        others = [one for one in (1, 2, 3) if one != leader]
+        cluster.pause(others[0])
+        cluster.pause(others[1])
+        before = ledger.progress.acknowledged
+        until(lambda: ledger.progress.acknowledged > before + 500, deadline_s=10, what="records that only one has")
+        cluster.kill(leader)
+        cluster.resume(others[0])
+        cluster.resume(others[1])
+        until(lambda: ledger.watcher.latest[0].leader in others, deadline_s=60, what="another leader")
+        ledger.stop()
+        ledger.done(150)
+        cluster.start_broker(leader)
+    verdict = ledger.verdict(spark)
+    assert verdict.promise is Promised.ALLOWED_BY_SETTINGS, verdict
+    assert len(_agree(cluster, ledger.run).lost) >= 100
+    delete_created(ledger.run, CLIENT)
+
+
+def test_tails_that_were_cut_off_are_a_broken_promise(cluster: Cluster, spark: SparkThread, tmp_path: Path) -> None:
+    options = _options(cluster, "cut", records=400, rate=100, creates=NewTopicAsked(partitions=1))
+    with AttachedLedger(options, tmp_path) as ledger:
+        assert ledger.done(60)
+    topic = ledger.attached.topic
+    cluster.kill(1, 2, 3)
+    for broker in (1, 2, 3):
+        _cut_tail(cluster, broker, f"{topic}-0/00000000000000000000.log")
+    for broker in (1, 2, 3):
+        cluster.start_broker(broker)
+    verdict = ledger.verdict(spark)
+    lost = _agree(cluster, ledger.run).lost
+    assert verdict.promise is Promised.BROKEN, verdict
+    assert 0 < len(lost) < 400
+    assert max(lost) == ledger.attached.base + 399
+    assert len(lost) == ledger.attached.base + 400 - min(lost)
+    delete_created(ledger.run, CLIENT)
+
+
+def _cut_tail(cluster: Cluster, broker: int, file: str) -> None:
+    """Cut a third off a log, in the midst of a batch: recovery cuts to the batch before."""
+    path = cluster.data_directory(broker) / file
+    os.truncate(path, path.stat().st_size * 2 // 3)
+
+
+def test_a_topic_that_others_write_to_is_refused_unless_told(
+    cluster: Cluster, spark: SparkThread, tmp_path: Path
+) -> None:
+    with AttachedLedger(_options(cluster, "others", records=300), tmp_path) as first:
+        assert first.done(60)
+    named = _options(cluster, first.attached.topic, creates=None, records=200)
+    with pytest.raises(UsageError, match="300 records of others"):
+        begin(named, tmp_path)
+    with AttachedLedger(replace(named, beside_others=True), tmp_path) as second:
+        with AttachedLedger(replace(named, beside_others=True, records=100), tmp_path) as third:
+            assert third.done(60)
+        assert second.done(60)
+    verdict = second.verdict(spark)
+    assert verdict.promise is Promised.KEPT, verdict
+    assert counted_of(second.run).foreign == 100
+    with pytest.raises(UsageError, match="was not created here"):
+        delete_created(second.run, CLIENT)
+    delete_created(first.run, CLIENT)
+
+
+def test_a_ledger_that_was_killed_is_gone_on_with(cluster: Cluster, spark: SparkThread, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "conformance.cli", "attach", "--bootstrap-server", cluster.bootstrap]
+    command += ["--create", "killed", "--duration", "5m", "--runs-dir", str(tmp_path)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
+        until(lambda: len(list(tmp_path.glob("*/ledger/outcomes-*.parquet"))) >= 3, deadline_s=60, what="outcomes")
+        process.send_signal(signal.SIGKILL)
+    (run,) = map(RunDirectory, tmp_path.iterdir())
+    assert read_attached(run).phase is Phase.PRODUCING
+    verdict = finish(run, CLIENT, 60, spark)
+    assert verdict.promise is Promised.KEPT, verdict
+    assert counted_of(run).told("indeterminate") > 0
+    assert _agree(cluster, run).acknowledged >= 1_000
+    delete_created(run, CLIENT)
+
+
+def test_a_partition_without_a_leader_decides_nothing_yet(cluster: Cluster, spark: SparkThread, tmp_path: Path) -> None:
+    options = _options(cluster, "alone", records=200, creates=NewTopicAsked(partitions=1, replicas=1))
+    with AttachedLedger(options, tmp_path) as ledger:
+        assert ledger.done(60)
+    leader = ledger.watcher.latest[0].leader
+    cluster.kill(leader)
+    with pytest.raises(NotAtRestError, match=r"partition 0 has (no|a) leader"):
+        finish(ledger.run, CLIENT, 10, spark)
+    cluster.start_broker(leader)
+    assert finish(ledger.run, CLIENT, 60, spark).promise is Promised.KEPT
+    delete_created(ledger.run, CLIENT)
