@@ -8,16 +8,23 @@ user's are collected from their YAML files, once a release is named: ``pytest sc
 from __future__ import annotations
 
 import re
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import pytest
 from typing_extensions import override
 
 from conformance.run_options import add_run_options, check_options, in_pytest, run_options_in_pytest
 from conformance.schedules import SUFFIXES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conformance.attach.ledger import AttachedLedger
 
 KAFKA_PYTHON_WARNINGS = (
     "ignore:read_text is deprecated:DeprecationWarning",
@@ -72,6 +79,17 @@ def pytest_configure(config: pytest.Config) -> None:
         line_in_pytest(config.getoption)
     except USAGE_ERRORS as error:
         raise pytest.UsageError(str(error)) from error
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Callable[..., AttachedLedger]:
+    """Return what begins a ledger beside a running cluster: ``conformance.attach.ledger.ledger_beside``.
+
+    Its block breaks the cluster, and ``verdict()`` says afterwards whether every record was kept.
+    """
+    from conformance.attach.ledger import ledger_beside  # noqa: PLC0415 - who asks pays
+
+    return partial(ledger_beside, runs=tmp_path)
 
 
 # Are scenarios asked for, and is what they import the tester's own?

@@ -62,6 +62,9 @@ def judge_attached(evidence: AttachEvidence) -> AttachVerdict:
     """Judge every class of records, and what clients saw."""
     judged = (*_of_records(evidence), *_of_views(evidence))
     rests_on = tuple(_rests_on(evidence))
+    if not evidence.counted.identity_holds:
+        untrusted = "the counts do not add up to the rows of the files: no number of this directory can be trusted"
+        return AttachVerdict(Promised.INCONCLUSIVE, untrusted, judged, rests_on)
     open_why = _why_open(evidence) or _why_untold(judged)
     if open_why is not None and not any(one.verdict == Promised.BROKEN for one in judged):
         return AttachVerdict(Promised.INCONCLUSIVE, open_why, judged, rests_on)
@@ -81,8 +84,6 @@ def _kept_words(evidence: AttachEvidence) -> str:
 
 
 def _why_open(evidence: AttachEvidence) -> str | None:
-    if not evidence.counted.identity_holds:
-        return "the counts do not add up to the rows of the files: no number of this directory can be trusted"
     if evidence.attached.is_at_rest is False:
         return "some partition could not be read to its log end: go on with --resume when the cluster is whole"
     if evidence.attached.acks != Acks.NONE and not evidence.counted.told("acknowledged"):
@@ -118,6 +119,8 @@ def _lost(evidence: AttachEvidence) -> Judged:
     count = evidence.counted.total("lost")
     if not count:
         return Judged("lost", 0, Promised.KEPT, "no acknowledged record is missing")
+    if evidence.attached.is_at_rest is False:
+        return Judged("lost", count, Promised.UNSEEN, "what is beyond the high watermark may have them")
     if unmoved := _unmoved(evidence):
         return Judged(
             "lost", count, Promised.BROKEN, f"partition {unmoved} had one leader, in one leader epoch, all along"

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from conformance.clients.client_settings import ClientSettings
 
+Connection = KafkaConnectionManager
+"""Of a client that is connected to a cluster: whatever asks it something takes it."""
 CLIENT = "kafka-conformance"
 PORT_MAX = 65_535
 _ERRNO = re.compile(r"(?:\[Errno )?(\d+)\]? E[A-Z]+")

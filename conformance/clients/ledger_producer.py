@@ -42,7 +42,7 @@ HURRY_S = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class LedgerLoad:
     """What is to be sent.
 
     Attributes:
@@ -82,7 +82,7 @@ class LedgerProducer:
         directory: of the ledger.
     """
 
-    def __init__(self, connection: Mapping[str, str], load: Load, directory: Path) -> None:
+    def __init__(self, connection: Mapping[str, str], load: LedgerLoad, directory: Path) -> None:
         self._settings = _settings(connection, load)
         self._load = load
         self._ledger = LedgerWriter(directory)
@@ -251,7 +251,7 @@ def _producer(settings: Mapping[str, str | int | bool]) -> Iterator[Producer]:
         producer.close()
 
 
-def _settings(connection: Mapping[str, str], load: Load) -> dict[str, str | int | bool]:
+def _settings(connection: Mapping[str, str], load: LedgerLoad) -> dict[str, str | int | bool]:
     return {
         **connection,
         "client.id": "kafka-conformance",

@@ -7,19 +7,10 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
+from conformance.attach.beginning import OWN, SETTLE_S, LedgerOptions, NewTopicAsked, topic_of
 from conformance.attach.fault_commands import FaultCommand, FaultCommands
-from conformance.attach.ledger import (
-    OWN,
-    SETTLE_S,
-    AttachedLedger,
-    LedgerOptions,
-    NewTopicAsked,
-    NotAtRestError,
-    counted_of,
-    delete_created,
-    finish,
-    topic_of,
-)
+from conformance.attach.finishing import NotAtRestError, counted_of, delete_created, finish
+from conformance.attach.ledger import AttachedLedger
 from conformance.clients.client_settings import ClientSettings, client_settings
 from conformance.clients.connecting import servers_of
 from conformance.clients.records import VALUE_LENGTH_DEFAULT, VALUE_LENGTH_MIN

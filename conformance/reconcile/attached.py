@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from conformance.reconcile import run_files
@@ -142,7 +142,7 @@ def _counted(records: DataFrame, foreign: int, run: Path) -> Counted:
         "outcomes",
         "classification",
         *CLASSES,
-    )
+    ).persist()
     noted.where(_is_of_note()).drop("attempts", "outcomes").write.mode("overwrite").parquet(str(run / NOTED))
     counts = [row.asDict() for row in rows_of(_counts(noted))]
     samples = [RecordOfNote(**row.asDict()) for row in rows_of(_samples(noted))]
@@ -177,21 +177,19 @@ def _counts(records: DataFrame) -> DataFrame:
 
 
 def _samples(records: DataFrame) -> DataFrame:
-    """Return the first records of every class but the kept ones."""
+    """Return the first records of every class but the kept ones, class by class."""
     names = list(RecordOfNote.__dataclass_fields__)
-    chosen = [
-        records.where(F.col(name) & ~_was_refused())
-        .orderBy("record_id")
-        .limit(SAMPLE_ROWS_MAX)
-        .withColumn("partition", F.coalesce("partition", F.lit(-1)))
-        .withColumn("classification", F.lit(name))
+    classes = F.array_compact(F.array(*(F.when(F.col(name), F.lit(name)) for name in NOT_KEPT)))
+    told = records.where(_is_of_note()).withColumns(
+        {"classification": F.explode(classes), "partition": F.coalesce("partition", F.lit(-1))}
+    )
+    rank = F.row_number().over(Window.partitionBy("classification").orderBy("record_id"))
+    return (
+        told.withColumn("rank", rank)
+        .where(F.col("rank") <= SAMPLE_ROWS_MAX)
         .select(*names)
-        for name in NOT_KEPT
-    ]
-    first, *others = chosen
-    for one in others:
-        first = first.unionByName(one)
-    return first
+        .orderBy("classification", "record_id")
+    )
 
 
 def _partition_counted(row: Mapping[str, Any]) -> PartitionCounted:

@@ -9,7 +9,7 @@ No file has a password.
 from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003 - the decoder evaluates the fields' types
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from conformance.record.directory import as_line
 from oracle.vocabulary import Acks
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from conformance.record.directory import RunDirectory
@@ -268,6 +269,21 @@ class AppendedLines:
     def close(self) -> None:
         """Close the file."""
         self._stream.close()
+
+
+def append_lines(run: RunDirectory, name: str, records: Iterable[object]) -> None:
+    """Append records to a file of one a line."""
+    lines = AppendedLines(run.path / name)
+    for one in records:
+        lines.append(one)
+    lines.close()
+
+
+def note(run: RunDirectory, attached: Attached, **changes: object) -> Attached:
+    """Write how far a ledger is now, and return it."""
+    changed = replace(attached, **changes)  # type: ignore[arg-type]
+    run.write(ATTACH_FILE, changed)
+    return changed
 
 
 def read_attached(run: RunDirectory) -> Attached:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.attach.ledger import AttachedLedger, LedgerOptions, NewTopicAsked, delete_created
+from conformance.attach.beginning import LedgerOptions, NewTopicAsked
+from conformance.attach.finishing import delete_created
+from conformance.attach.ledger import AttachedLedger
 from conformance.audit.reading import cluster_reader
 from conformance.clients.client_settings import client_settings
 from conformance.clients.connecting import UnreadableClusterError

@@ -17,18 +17,11 @@ import duckdb
 import pytest
 from kafka import KafkaConsumer, TopicPartition
 
-from conformance.attach.ledger import (
-    AttachedLedger,
-    LedgerOptions,
-    NewTopicAsked,
-    NotAtRestError,
-    begin,
-    counted_of,
-    delete_created,
-    finish,
-)
+from conformance.attach.beginning import LedgerOptions, NewTopicAsked, begin
+from conformance.attach.finishing import NotAtRestError, counted_of, delete_created, finish
+from conformance.attach.ledger import AttachedLedger
 from conformance.clients.client_settings import ClientSettings
-from conformance.record.attached import Phase, Promised, read_attached
+from conformance.record.attached import Phase, Promised, read_attached, read_commands
 from conformance.record.directory import RunDirectory
 from conformance.spark_thread import SparkThread
 from fault_injection.cluster.backends.process import ProcessBackend
@@ -41,7 +34,7 @@ from oracle.vocabulary import Acks
 from reports.attach_page import write_attach_page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(300)]
@@ -239,3 +232,27 @@ def test_a_partition_without_a_leader_decides_nothing_yet(cluster: Cluster, spar
     cluster.start_broker(leader)
     assert finish(ledger.run, CLIENT, 60, spark).promise is Promised.KEPT
     delete_created(ledger.run, CLIENT)
+
+
+def test_a_team_has_a_ledger_in_a_test_of_its_own(
+    cluster: Cluster, spark: SparkThread, ledger: Callable[..., AttachedLedger]
+) -> None:
+    with ledger(cluster.bootstrap, create="own", rate=500) as running:
+        until(lambda: running.progress.acknowledged > 300, deadline_s=30, what="records")
+    assert running.verdict(spark).promise == "kept"
+    delete_created(running.run, CLIENT)
+
+
+def test_the_command_runs_what_breaks_the_cluster_and_notes_it(cluster: Cluster, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "conformance.cli", "attach", "--bootstrap-server", cluster.bootstrap, "--json"]
+    command += ["--create", "told", "--duration", "6s", "--runs-dir", str(tmp_path), "--delete-created"]
+    command += ["--fault-command", "echo one; exit 3", "--at", "1s", "--fault-command", "sleep 60", "--at", "2s"]
+    told = subprocess.run([*command, "--one-at-a-time"], capture_output=True, text=True, check=False, timeout=200)
+    assert told.returncode == 0, told.stderr
+    (run,) = map(RunDirectory, tmp_path.iterdir())
+    failed, ended = read_commands(run)
+    assert (failed.exit_code, (run.path / failed.output).read_text()) == (3, "one\n")
+    assert (ended.command, ended.exit_code) == ("sleep 60", None)
+    assert "2 commands were run against the cluster, 1 of them failed" in told.stdout
+    assert "runs sleep 60" in told.stderr
+    assert "deleted topic kafka-conformance-told" in told.stderr
