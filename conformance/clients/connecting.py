@@ -90,9 +90,13 @@ def _bootstrap(manager: KafkaConnectionManager, network: NetworkSelector, option
         why = _refusals(network, options)
         if any("AuthenticationFailed" in one for one in why):
             raise UnreadableClusterError(f"{_where(options)} does not let this user in: {'; '.join(why)}") from error
+        secured = options["security_protocol"] != "PLAINTEXT"
+        doubt = (
+            "are user, password and certificates right" if secured else "does it need --command-config (SASL or TLS)"
+        )
         message = (
             f"no broker answers at {_where(options)} ({'; '.join(why)}): is the address that of a client listener, "
-            f"and does its protocol need --command-config (SASL or TLS)?"
+            f"and {credentials if secured else protocol}?"
         )
         raise UnreadableClusterError(message) from error
 

@@ -19,7 +19,7 @@ from fault_injection.cluster.client_links import relayed_bootstrap
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.relay import DirectRelay
 from fault_injection.cluster.spec import ClusterSpec
-from fault_injection.releases import find_release, jars_of
+from fault_injection.releases import MetadataMode, find_release, jars_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -81,7 +81,9 @@ def secured_cluster(version: str, directory: Path, overrides: Mapping[str, str] 
     _make_certificates(files)
     release = find_release(version)
     settings = {**_listener(files), **(overrides or {})}
-    spec = ClusterSpec(release, release.default_metadata_mode, overrides=settings, client_links=True)
+    mode = release.default_metadata_mode
+    controller = 100 if mode is MetadataMode.KRAFT else None
+    spec = ClusterSpec(release, mode, controller_id=controller, overrides=settings, client_links=True)
     backend, relay = ProcessBackend(), DirectRelay()
     try:
         with Cluster.start(spec, jars_of(release), backend, relay, directory) as cluster:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -46,7 +47,8 @@ def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     release = find_release(request.param)
     is_kraft = release.default_metadata_mode is MetadataMode.KRAFT
     settings = {"broker.session.timeout.ms" if is_kraft else "zookeeper.session.timeout.ms": "6000"}
-    spec = ClusterSpec(release, release.default_metadata_mode, overrides=settings)
+    controller = 100 if is_kraft else None
+    spec = ClusterSpec(release, release.default_metadata_mode, controller_id=controller, overrides=settings)
     backend, relay = ProcessBackend(), DirectRelay()
     try:
         with Cluster.start(spec, jars_of(release), backend, relay, tmp_path_factory.mktemp("attached")) as started:
@@ -60,6 +62,21 @@ def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 def spark() -> Iterator[SparkThread]:
     with SparkThread() as thread:
         yield thread
+
+
+def _start(cluster: Cluster, broker: int) -> None:
+    """Start a broker until it listens: with ZooKeeper it ends as long as its last registration is there."""
+    host, port = cluster.client_address(broker).split(":")
+
+    def listens() -> bool:
+        if not cluster.is_alive(broker):
+            cluster.start_broker(broker)
+        with suppress(OSError):
+            socket.create_connection((host, int(port)), 1).close()
+            return True
+        return False
+
+    until(listens, deadline_s=90, what=f"broker {broker} listens", interval_s=0.5)
 
 
 def _options(cluster: Cluster, topic: str, **changes: object) -> LedgerOptions:
@@ -128,7 +145,7 @@ def test_a_killed_leader_takes_nothing_with_it(cluster: Cluster, spark: SparkThr
         before = ledger.progress.acknowledged
         cluster.kill(1)
         until(lambda: ledger.progress.acknowledged > before + 4_000, deadline_s=90, what="records after it")
-        cluster.start_broker(1)
+        _start(cluster, 1)
         until(lambda: ledger.is_in_sync, deadline_s=60, what="every replica in sync")
     verdict = ledger.verdict(spark)
     assert verdict.promise is Promised.KEPT, verdict
@@ -154,7 +171,7 @@ def test_acks_1_loses_what_followers_had_not_fetched(cluster: Cluster, spark: Sp
         until(lambda: ledger.watcher.latest[0].leader in others, deadline_s=60, what="another leader")
         ledger.stop()
         ledger.done(150)
-        cluster.start_broker(leader)
+        _start(cluster, leader)
     verdict = ledger.verdict(spark)
     assert verdict.promise is Promised.ALLOWED_BY_SETTINGS, verdict
     assert len(_agree(cluster, ledger.run).lost) >= 100
@@ -170,7 +187,7 @@ def test_tails_that_were_cut_off_are_a_broken_promise(cluster: Cluster, spark: S
     for broker in (1, 2, 3):
         _cut_tail(cluster, broker, f"{topic}-0/00000000000000000000.log")
     for broker in (1, 2, 3):
-        cluster.start_broker(broker)
+        _start(cluster, broker)
     verdict = ledger.verdict(spark)
     lost = _agree(cluster, ledger.run).lost
     assert verdict.promise is Promised.BROKEN, verdict
@@ -229,7 +246,7 @@ def test_a_partition_without_a_leader_decides_nothing_yet(cluster: Cluster, spar
     cluster.kill(leader)
     with pytest.raises(NotAtRestError, match=r"partition 0 has (no|a) leader"):
         finish(ledger.run, CLIENT, 10, spark)
-    cluster.start_broker(leader)
+    _start(cluster, leader)
     assert finish(ledger.run, CLIENT, 60, spark).promise is Promised.KEPT
     delete_created(ledger.run, CLIENT)
 
