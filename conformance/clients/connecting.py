@@ -96,7 +96,7 @@ def _bootstrap(manager: KafkaConnectionManager, network: NetworkSelector, option
         )
         message = (
             f"no broker answers at {_where(options)} ({'; '.join(why)}): is the address that of a client listener, "
-            f"and {credentials if secured else protocol}?"
+            f"and {doubt}?"
         )
         raise UnreadableClusterError(message) from error
 
