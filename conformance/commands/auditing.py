@@ -13,6 +13,12 @@ from conformance.audit.finding import Severity
 from conformance.audit.mends import PLACE
 from conformance.audit.reading import PATIENCE_S, PLAIN, cluster_reader
 from conformance.audit.release_seen import release_seen
+from conformance.commands.demonstrating import (
+    add_demonstrate,
+    check_demonstrable,
+    demonstrate,
+    is_demonstrated,
+)
 from conformance.commands.parser import add_json, table_lines, whole_number
 from conformance.line import line_named
 from fault_injection.releases import UsageError
@@ -36,6 +42,8 @@ EPILOG = """examples:
   kafka-conformance audit --bootstrap-server broker:9093 --command-config client.properties --topic 'orders*'
   kafka-conformance audit --bootstrap-server broker:9092 --kafka 3.9.2 --producer acks=1 --fail-on high
   kafka-conformance audit --list-checks
+  kafka-conformance audit --bootstrap-server broker:9092 --demonstrate min-isr-1 --topic orders
+  kafka-conformance audit --demonstrate unclean-election --kafka 2.8.2      its example, without a cluster
 
 the file of --command-config has the names of Kafka's own clients, or librdkafka's:
   security.protocol=SASL_SSL
@@ -45,7 +53,7 @@ the file of --command-config has the names of Kafka's own clients, or librdkafka
   ssl.truststore.location=ca.pem
 
 exit codes: 0 read, and nothing as bad as --fail-on names in what can be seen; 1 something is; 2 usage, or no broker
-lets itself be read"""
+lets itself be read; of a demonstration those of run: 0 brokers did as predicted"""
 WIDTH = 118
 PORT_MAX = 65_535
 SHOWN_SUBJECTS = 4
@@ -86,6 +94,7 @@ def add_audit(parser: Parser) -> None:
         "--fail-on", choices=[one.word for one in Severity], help="exit 1 if a finding is at least so bad"
     )
     parser.add_argument("--list-checks", action="store_true", help="list the checks with their ids, and ask nothing")
+    add_demonstrate(parser)
     add_json(parser)
     parser.set_defaults(command=_audit)
 
@@ -93,6 +102,19 @@ def add_audit(parser: Parser) -> None:
 def _audit(console: Console, parsed: argparse.Namespace) -> int:
     if parsed.list_checks:
         return _list_checks(console)
+    if parsed.demonstrate is not None:
+        check_demonstrable(parsed)
+        return demonstrate(console, parsed, _found(console, parsed) if parsed.bootstrap_server else None)
+    found = _found(console, parsed)
+    if console.as_json:
+        console.answer_json(_as_json(found, parsed.bootstrap_server))
+    else:
+        console.answer("\n".join(_lines(found, console.width(WIDTH), parsed.bootstrap_server)))
+    fails_on = Severity[parsed.fail_on.upper()] if parsed.fail_on else None
+    return int(fails_on is not None and any(row.finding.severity >= fails_on for row in found.rows))
+
+
+def _found(console: Console, parsed: argparse.Namespace) -> Audit:
     if not parsed.bootstrap_server:
         raise UsageError("--bootstrap-server must name a broker of the cluster, such as broker:9092.")
     named = None if parsed.kafka is None else line_named(parsed.kafka)
@@ -101,13 +123,7 @@ def _audit(console: Console, parsed: argparse.Namespace) -> int:
     console.progress(f"reading {parsed.bootstrap_server}; nothing is written to it")
     with cluster_reader(_servers(parsed.bootstrap_server), client, parsed.timeout) as reader:
         cluster = reader.read(parsed.topic)
-    found = audit(Audited(cluster, release_seen(cluster, named), producers))
-    if console.as_json:
-        console.answer_json(_as_json(found, parsed.bootstrap_server))
-    else:
-        console.answer("\n".join(_lines(found, console.width(WIDTH), parsed.bootstrap_server)))
-    fails_on = Severity[parsed.fail_on.upper()] if parsed.fail_on else None
-    return int(fails_on is not None and any(row.finding.severity >= fails_on for row in found.rows))
+    return audit(Audited(cluster, release_seen(cluster, named), producers))
 
 
 def _servers(text: str) -> list[str]:
@@ -133,9 +149,15 @@ def _acks(text: str) -> Iterator[Acks]:
 
 def _list_checks(console: Console) -> int:
     if console.as_json:
-        console.answer_json([{"id": one.id, "asks": one.asks, "source": one.source} for one in CHECKS])
+        console.answer_json(
+            [
+                {"id": one.id, "asks": one.asks, "source": one.source, "is_demonstrated": is_demonstrated(one.id)}
+                for one in CHECKS
+            ]
+        )
     else:
-        for line in table_lines([("check", ("asks", "source")), *((one.id, (one.asks, one.source)) for one in CHECKS)]):
+        rows = [(one.id, (one.asks, one.source, "yes" if is_demonstrated(one.id) else "no")) for one in CHECKS]
+        for line in table_lines([("check", ("asks", "source", "demonstrated")), *rows]):
             console.answer(line)
     return 0
 
