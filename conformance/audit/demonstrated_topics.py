@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.audit.audited import facts_of
 from conformance.audit.demonstrated_defects import EXAMPLE, KNOWN_DEFECT, defect_twins
 from conformance.audit.demonstrations import DEMONSTRATIONS, NothingToShowError, Twins
 from conformance.audit.release_seen import ReleaseSeen

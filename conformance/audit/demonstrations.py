@@ -89,33 +89,33 @@ class Demonstration:
         mended = self.mended(case)
         if self.needs_eligible and not has_eligible_feature(line):
             raise NothingToShowError(f"Kafka {line.text} has no eligible leader replicas")
-        first = self._telling(f"audit/{check}-{AS_READ}", case, line, words(case))
-        second = self._telling(f"audit/{check}-{MENDED}", mended, line, difference(case, mended))
-        if not self._does_harm(first):
+        first, does_harm = self._telling(f"audit/{check}-{AS_READ}", case, line, words(case))
+        if not does_harm:
             raise NothingToShowError(f"{_reason(case, first.line.rules)}: {first.shows}")
-        if self._does_harm(second):
+        second, does_harm = self._telling(f"audit/{check}-{MENDED}", mended, line, difference(case, mended))
+        if does_harm:
             raise NothingToShowError(f"with {second.settings} it is the same on Kafka {line.text}: {second.shows}")
         return Twins(first, second)
 
-    def _telling(self, name: str, case: TopicCase, line: Line, settings: str) -> Telling:
-        judged, features = _with_feature(line, case.eligible)
+    def _telling(self, name: str, case: TopicCase, line: Line, settings: str) -> tuple[Telling, bool]:
+        """Return a telling, and whether it does the harm."""
+        judged, features = _as_formatted(line, case)
         schedule = Schedule(
             id=name,
-            requirement=f"What an audit says of it comes about: {settings}.",
+            requirement="",
             sources=("audit",),
             replicas=brokers(*case.everybody),
             settings=TopicSettings(case.min_isr, case.unclean),
             steps=self.story(case),
         )
-        entry = Scenario(name, schedule, f"What a finding of an audit comes to, on a topic with {settings}.")
         try:
-            shows = told(predict(schedule, judged.rules))
+            prediction = predict(schedule, judged.rules)
         except (ScheduleError, NotOnReleaseError) as error:
             raise NothingToShowError(f"with {settings} it cannot be shown on Kafka {line.text}: {error}") from error
-        return Telling(judged, entry, settings, shows, features)
-
-    def _does_harm(self, telling: Telling) -> bool:
-        return bool(harmed(predict(telling.entry.schedule, telling.line.rules), self.harm))
+        shows = told(prediction)
+        schedule = replace(schedule, requirement=f"With {settings}: {shows}.")
+        entry = Scenario(name, schedule, "What a finding of an audit comes to: the same steps as read, and mended.")
+        return Telling(judged, entry, settings, shows, features), bool(harmed(prediction, self.harm))
 
 
 def has_eligible_feature(line: Line) -> bool:
@@ -125,13 +125,13 @@ def has_eligible_feature(line: Line) -> bool:
     return on != off
 
 
-def _with_feature(line: Line, eligible: bool | None) -> tuple[Line, dict[str, int]]:
-    """Return a line held against the rules of a cluster that has the feature so, and its level if that is not usual."""
-    if eligible is None:
+def _as_formatted(line: Line, case: TopicCase) -> tuple[Line, dict[str, int]]:
+    """Return a line by the rules of a cluster that is formatted as the topic's, and the level that it is given then."""
+    if case.eligible is None:
         return line, {}
-    version = line.release.version
-    named = with_eligible_leader_replicas(version, MetadataMode(line.metadata.value), are_on=eligible)
-    return (line, {}) if named == version else (held_against(line, named), {ELIGIBLE_FEATURE: int(eligible)})
+    version, mode = line.release.version, MetadataMode(line.metadata.value)
+    named = with_eligible_leader_replicas(version, mode, are_on=case.eligible)
+    return (line, {}) if named == version else (held_against(line, named), {ELIGIBLE_FEATURE: int(case.eligible)})
 
 
 def _reason(case: TopicCase, rules: RuleSet) -> str:
@@ -189,7 +189,9 @@ DEMONSTRATIONS: dict[str, Demonstration] = {
     "replication-factor-1": Demonstration(
         stories.only_disk_is_lost, Harm.LOSS, lambda case: replace(case, replicas=3), TopicCase(1, 1)
     ),
-    "replicas-nowhere": Demonstration(stories.next_failure, Harm.BLOCK, everyone_is_back, TopicCase(3, 2, away=1)),
+    "replicas-nowhere": Demonstration(
+        stories.failures_that_it_should_bear, Harm.BLOCK, everyone_is_back, TopicCase(3, 2, away=1)
+    ),
     "weak-acks": Demonstration(
         stories.leader_dies_ahead,
         Harm.LOSS,

@@ -189,6 +189,13 @@ def next_failure(case: TopicCase) -> tuple[Step, ...]:
     return (*_away(case), kill(case.in_sync), _send("m1"), checkpoint("one more is down"), *_back(case, failed=1))
 
 
+def failures_that_it_should_bear(case: TopicCase) -> tuple[Step, ...]:
+    """Kill as many replicas as leave enough in sync, if none were away before, and produce."""
+    failed = min(case.replicas - case.min_isr, case.in_sync)
+    killed = map(kill, range(case.in_sync, case.in_sync - failed, -1))
+    return (*_away(case), *killed, _send("m1"), checkpoint(f"{failed} more are down"), *_back(case, failed=failed))
+
+
 def failure_in_a_roll(case: TopicCase) -> tuple[Step, ...]:
     """Restart one more replica than are away; meanwhile one is killed, and producers go on."""
     roll = stop(case.in_sync), kill(case.in_sync - 1)
