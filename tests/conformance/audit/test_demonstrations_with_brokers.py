@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.audit.demonstrated_topics import example
-from conformance.audit.demonstrations import DEMONSTRATIONS, Telling
+from conformance.audit.demonstrations import DEMONSTRATIONS, NothingToShowError, Telling, has_eligible_feature
 from conformance.cli import main
 from conformance.line import line_named
 from conformance.record.verdict import Conformance
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
-ON_THE_OLD = [name for name, one in DEMONSTRATIONS.items() if not one.needs_eligible]
-ON_THE_NEWEST = [*DEMONSTRATIONS]
 WITH_THE_FEATURE = [name for name, one in DEMONSTRATIONS.items() if one.needs_eligible]
 
 
@@ -46,21 +44,29 @@ def _run(session: Session, telling: Telling, runs: Path) -> Finished:
     return finished
 
 
-@pytest.mark.timeout(300)
-@pytest.mark.parametrize(
-    ("session", "check"),
-    [
-        *(("2.8.2/zookeeper", check) for check in ON_THE_OLD),
-        *(("4.0.2/kraft", check) for check in WITH_THE_FEATURE),
-        *(("4.4.0/kraft", check) for check in ON_THE_NEWEST),
-    ],
-    indirect=["session"],
-)
-def test_brokers_do_the_harm_and_do_none_once_mended(session: Session, check: str, tmp_path: Path) -> None:
+def _check(session: Session, check: str, runs: Path) -> None:
     twins = example(check, line_named(session.cluster_pool.line.text)).twins
     for telling in (twins.as_read, twins.mended):
-        finished = _run(session, telling, tmp_path)
+        finished = _run(session, telling, runs)
         assert finished.verdict.conformance is Conformance.CONFORMS, (telling.shows, finished.verdict.reason)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("check", DEMONSTRATIONS)
+@pytest.mark.parametrize("session", ["2.8.2/zookeeper", "4.4.0/kraft"], indirect=True)
+def test_brokers_do_the_harm_and_do_none_once_mended(session: Session, check: str, tmp_path: Path) -> None:
+    if check in WITH_THE_FEATURE and not has_eligible_feature(session.cluster_pool.line):
+        with pytest.raises(NothingToShowError, match="has no eligible leader replicas"):
+            example(check, session.cluster_pool.line)
+        return
+    _check(session, check, tmp_path)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("check", WITH_THE_FEATURE)
+@pytest.mark.parametrize("session", ["4.0.2/kraft"], indirect=True)
+def test_brokers_do_the_harm_where_the_feature_is_off_by_default(session: Session, check: str, tmp_path: Path) -> None:
+    _check(session, check, tmp_path)
 
 
 @pytest.mark.timeout(400)
