@@ -18,6 +18,7 @@ from conformance.commands.demonstrating import (
     check_demonstrable,
     demonstrate,
     is_demonstrated,
+    refuse_without_demonstration,
 )
 from conformance.commands.parser import add_json, table_lines, whole_number
 from conformance.line import line_named
@@ -105,6 +106,7 @@ def _audit(console: Console, parsed: argparse.Namespace) -> int:
     if parsed.demonstrate is not None:
         check_demonstrable(parsed)
         return demonstrate(console, parsed, _found(console, parsed) if parsed.bootstrap_server else None)
+    refuse_without_demonstration(parsed)
     found = _found(console, parsed)
     if console.as_json:
         console.answer_json(_as_json(found, parsed.bootstrap_server))

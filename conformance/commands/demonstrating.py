@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import groupby
@@ -37,7 +38,11 @@ if TYPE_CHECKING:
     from conformance.pipeline import Finished
 
 ITS_OWN = "brokers of the tester's own"
-WITHOUT_IT = "is about the findings of a cluster; --demonstrate shows one."
+RUNS = Path("runs")
+OF_ALL = "is about all findings of a cluster; --demonstrate shows one."
+OF_CLUSTER = "is about a cluster: give --bootstrap-server too; without one an example is demonstrated."
+OF_RUNS = "is about the runs of --demonstrate: give that too."
+WIDTH = 118
 
 
 def add_demonstrate(parser: Parser) -> None:
@@ -47,16 +52,10 @@ def add_demonstrate(parser: Parser) -> None:
         metavar="CHECK",
         help="show what a check has found on brokers of the tester's own; without a cluster, its example",
     )
-    parser.add_argument(
-        "--runs-dir",
-        type=Path,
-        default=Path("runs"),
-        help="where a demonstration's runs and reports go (default: runs)",
-    )
+    parser.add_argument("--runs-dir", type=Path, help=f"where a demonstration's runs and reports go (default: {RUNS})")
     parser.add_argument(
         "--backend",
         choices=("auto", "docker", "process"),
-        default="auto",
         help="where a demonstration's brokers run (default: auto)",
     )
 
@@ -82,15 +81,30 @@ def check_demonstrable(parsed: argparse.Namespace) -> None:
         UsageError: there is no such check, none of its findings can be shown, or runs are not possible here.
     """
     check = parsed.demonstrate
-    refuse(parsed, ["--fail-on"], WITHOUT_IT)
+    refuse(parsed, ["--fail-on"], OF_ALL)
+    if not parsed.bootstrap_server:
+        refuse(parsed, ["--topic", "--command-config"], OF_CLUSTER)
     if check in NOT_DEMONSTRATED:
         raise UsageError(f"--demonstrate {check}: it is not demonstrated: {NOT_DEMONSTRATED[check]}.")
     if not is_demonstrated(check):
         near = get_close_matches(check, [*DEMONSTRATIONS, KNOWN_DEFECT], n=1)
         meant = f"; did you mean {near[0]}?" if near else "; --list-checks names them all."
         raise UsageError(f"--demonstrate {check}: there is no such check{meant}")
-    check_options(RunOptions(backend=parsed.backend))
-    check_writable(parsed.runs_dir)
+    check_options(_options(parsed))
+    check_writable(parsed.runs_dir or RUNS)
+
+
+def refuse_without_demonstration(parsed: argparse.Namespace) -> None:
+    """Refuse the options of a demonstration where none is asked for.
+
+    Raises:
+        UsageError: one was given.
+    """
+    refuse(parsed, ["--runs-dir", "--backend"], OF_RUNS)
+
+
+def _options(parsed: argparse.Namespace) -> RunOptions:
+    return RunOptions(backend=parsed.backend or "auto")
 
 
 def is_demonstrated(check: str) -> bool:
@@ -109,11 +123,12 @@ def demonstrate(console: Console, parsed: argparse.Namespace, found: Audit | Non
         shown = example(check, line_named(parsed.kafka or NEWEST)) if found is None else found_by(found, check)
     except NothingToShowError as error:
         raise UsageError(f"--demonstrate {check}: {error}.") from error
-    told = _run(console, shown, parsed.runs_dir / check, RunOptions(backend=parsed.backend))
+    told = _run(console, shown, (parsed.runs_dir or RUNS) / check, _options(parsed))
     if console.as_json:
         console.answer_json(_as_json(shown, told))
     else:
-        console.answer("\n".join(_lines(shown, told, parsed.bootstrap_server if found else None)))
+        lines = _lines(shown, told, parsed.bootstrap_server if found else None)
+        console.answer("\n".join(line for one in lines for line in _wrapped(one, console.width(WIDTH))))
     return exit_code((one.finished.verdict.counted, one.finished.verdict.promise) for one in told)
 
 
@@ -145,6 +160,10 @@ def _lines(shown: Demonstrated, told: Sequence[Told], servers: str | None) -> It
         did = one.telling.shows if one.conforms else f"brokers did otherwise than predicted: {verdict.reason}"
         yield f"{place}, with {one.telling.settings}: {did}"
         yield f"  {verdict.conformance.value}{promise}, {one.finished.seconds:.1f} s; report: {one.report}"
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    return textwrap.wrap(line, width, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
 
 
 def _as_json(shown: Demonstrated, told: Sequence[Told]) -> dict[str, Any]:

@@ -74,6 +74,40 @@ def test_mended_settings_that_are_taken_for_the_mistaken_ones_are_refused(check:
         shown.twins(check, shown.mended(shown.example), line_named(line))
 
 
+OTHERS = (
+    ("two-replicas", TopicCase(2, 2)),
+    ("min-isr-1", TopicCase(5, 1)),
+    ("min-isr-equals-replicas", TopicCase(4, 4)),
+    ("min-isr-above-replicas", TopicCase(2, 3)),
+    ("unclean-election", TopicCase(2, 1, unclean=True)),
+    ("weak-acks", TopicCase(2, 1, acks=Acks.LEADER)),
+    ("weak-acks", TopicCase(3, 1, acks=Acks.NONE)),
+    ("one-rack", TopicCase(2, 1, is_spread=False)),
+    ("replicas-nowhere", TopicCase(5, 2, away=2)),
+    ("under-min-isr", TopicCase(5, 3, away=3)),
+    ("at-min-isr", TopicCase(3, 1, away=2)),
+    ("roll-margin", TopicCase(4, 2, away=1)),
+    ("offline", TopicCase(2, 1, away=1)),
+)
+
+
+@pytest.mark.parametrize("line", [OLD, NEWEST])
+@pytest.mark.parametrize(("check", "case"), OTHERS)
+def test_other_topics_show_it_too(check: str, case: TopicCase, line: str) -> None:
+    as_read, mended = predicted_harm(
+        DEMONSTRATIONS[check].twins(check, case, line_named(line)), DEMONSTRATIONS[check].harm
+    )
+    assert (bool(as_read), mended) == (True, [])
+
+
+def test_one_replica_of_which_two_must_be_in_sync_takes_nothing_up_to_3_6() -> None:
+    shown = DEMONSTRATIONS["min-isr-above-replicas"]
+    twins = shown.twins("min-isr-above-replicas", TopicCase(1, 2), line_named(OLD))
+    assert twins.as_read.shows == "m0 is refused (NOT_ENOUGH_REPLICAS)"
+    with pytest.raises(NothingToShowError, match="m0 is acknowledged and kept"):
+        shown.twins("min-isr-above-replicas", TopicCase(1, 2), line_named(NEWEST))
+
+
 @pytest.mark.parametrize("check", DEMONSTRATIONS)
 def test_a_mend_that_mends_nothing_is_refused(check: str) -> None:
     idle = replace(DEMONSTRATIONS[check], mended=lambda case: case)
@@ -197,8 +231,9 @@ def test_a_record_is_either_lost_or_blocked_or_kept() -> None:
         (["unclean-election", "--kafka", "3.8.1/kraft"], "does not look at unclean.leader.election.enable"),
         (["eligible-replicas-off", "--kafka", "3.9.2"], "Kafka 3.9.2/kraft has no eligible leader replicas."),
         (["known-defect", "--kafka", "4.4.0"], "exposes no known defect of Kafka 4.4.0/kraft"),
-        (["min-isr-1", "--fail-on", "high"], "--fail-on is about the findings of a cluster"),
+        (["min-isr-1", "--fail-on", "high"], "--fail-on is about all findings of a cluster"),
         (["min-isr-1", "--kafka", "9.9"], "9.9"),
+        (["min-isr-1", "--topic", "orders"], "--topic is about a cluster: give --bootstrap-server too"),
     ],
 )
 def test_what_cannot_be_demonstrated_is_told_before_a_broker_starts(
@@ -207,3 +242,8 @@ def test_what_cannot_be_demonstrated_is_told_before_a_broker_starts(
     runs = str(tmp_path_factory.mktemp("runs"))
     assert main(["audit", "--runs-dir", runs, "--demonstrate", *options]) == 2
     assert told in capsys.readouterr().err
+
+
+def test_options_of_a_demonstration_are_refused_without_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", "--bootstrap-server", "b:9092", "--backend", "process"]) == 2
+    assert "--backend is about the runs of --demonstrate" in capsys.readouterr().err
