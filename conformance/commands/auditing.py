@@ -37,7 +37,8 @@ DESCRIPTION = """Reads a running cluster and says what it can lose: by which set
 what stops its writes after one failure, and the smallest change that mends it, as a command that is never run. Nothing
 is written to the cluster: it is asked for Metadata, ApiVersions, DescribeConfigs, DescribeCluster, DescribeQuorum,
 DescribeTopicPartitions and ListTransactions, as far as its release has them. What cannot be seen, or not by this user,
-is told so. What can be lost is what the model of this release predicts: `guarantees` has the table."""
+is told so. What can be lost is what the model of this release predicts: `guarantees` has the table. --demonstrate shows
+a finding on brokers that the tester starts and ends itself, with the topic's settings, and the same steps mended."""
 EPILOG = """examples:
   kafka-conformance audit --bootstrap-server broker:9092
   kafka-conformance audit --bootstrap-server broker:9093 --command-config client.properties --topic 'orders*'

@@ -10,10 +10,16 @@ import pytest
 from conformance.audit.demonstrated_topics import example
 from conformance.audit.demonstrations import DEMONSTRATIONS, NothingToShowError, Telling, has_eligible_feature
 from conformance.cli import main
+from conformance.clients.topics import create_topic
 from conformance.line import line_named
 from conformance.record.verdict import Conformance
 from conformance.run_options import RunOptions
 from conformance.session import Session, Task, session_on
+from fault_injection.cluster.backends.process import ProcessBackend
+from fault_injection.cluster.lifecycle import Cluster
+from fault_injection.cluster.spec import ClusterSpec
+from fault_injection.releases import find_release, jars_of, schema_jar
+from fault_injection.wire.proxy import GateProxy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,3 +91,36 @@ def test_the_command_tells_both_with_a_report_of_each(
     for one, place in zip(shown["runs"], ("as-read", "mended"), strict=True):
         assert one["report"] == str(tmp_path / check / place / "report.html")
         assert one["predicted"] in (tmp_path / check / place / "report.json").read_text() or check == "known-defect"
+
+
+@pytest.mark.timeout(500)
+def test_a_topic_of_a_cluster_is_demonstrated_and_the_cluster_stays_as_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    release = find_release("3.9.2")
+    backend = ProcessBackend()
+    try:
+        with (
+            GateProxy(backend.host, backend.peers, schemas=schema_jar()) as gate,
+            Cluster.start(
+                ClusterSpec(release, release.default_metadata_mode),
+                jars_of(release),
+                backend,
+                gate,
+                tmp_path / "theirs",
+            ) as cluster,
+        ):
+            addresses = [cluster.client_address(broker) for broker in cluster.spec.broker_ids]
+            create_topic(addresses, "orders", [1, 2, 3], {"min.insync.replicas": "3"})
+            read = ["--bootstrap-server", cluster.bootstrap, "--topic", "orders"]
+            ours = ["--demonstrate", "min-isr-equals-replicas", "--backend", "process", "--runs-dir", str(tmp_path)]
+            assert main(["audit", *read, *ours]) == 0
+            assert all(cluster.is_alive(broker) for broker in cluster.spec.broker_ids)
+            logs = {log.parent.name: log.stat().st_size for log in (tmp_path / "theirs").rglob("*-0/*.log")}
+            assert logs == {"orders-0": 0}, "no topic of ours, and no record of ours in theirs"
+    finally:
+        backend.close()
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"topic orders: shown on brokers of the tester's own, Kafka 3.9.2; {cluster.bootstrap} was only read" in told
+    assert "as it is, with replication factor 3, min.insync.replicas=3: m1 is refused (NOT_ENOUGH_REPLICAS)" in told
+    assert "mended, with min.insync.replicas=2: m0 and m1 are acknowledged and kept" in told
