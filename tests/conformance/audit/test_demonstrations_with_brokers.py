@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,7 +24,6 @@ from fault_injection.wire.proxy import GateProxy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from conformance.pipeline import Finished
 
@@ -90,7 +90,7 @@ def test_the_command_tells_both_with_a_report_of_each(
     assert [one["promise"] for one in shown["runs"]][1] == "KEPT"
     for one, place in zip(shown["runs"], ("as-read", "mended"), strict=True):
         assert one["report"] == str(tmp_path / check / place / "report.html")
-        assert one["predicted"] in (tmp_path / check / place / "report.json").read_text() or check == "known-defect"
+        assert Path(one["run"]).name in Path(one["report"]).read_text()
 
 
 @pytest.mark.timeout(500)
@@ -116,7 +116,7 @@ def test_a_topic_of_a_cluster_is_demonstrated_and_the_cluster_stays_as_it_is(
             ours = ["--demonstrate", "min-isr-equals-replicas", "--backend", "process", "--runs-dir", str(tmp_path)]
             assert main(["audit", *read, *ours]) == 0
             assert all(cluster.is_alive(broker) for broker in cluster.spec.broker_ids)
-            logs = {log.parent.name: log.stat().st_size for log in (tmp_path / "theirs").rglob("*-0/*.log")}
+            logs = {log.parent.name: log.stat().st_size for log in (tmp_path / "theirs").rglob("[!_]*-0/*.log")}
             assert logs == {"orders-0": 0}, "no topic of ours, and no record of ours in theirs"
     finally:
         backend.close()
