@@ -26,7 +26,7 @@ from oracle.steps.frames import Hold, ReleaseHold
 from oracle.vocabulary import FROM_CONTROLLER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
 
@@ -127,6 +127,7 @@ class ClusterPool:
         shared_brokers: brokers that every schedule's cluster has, so that schedules that need others share it, whatever
             one leaves behind for the next; none if each may get a cluster of its own.
         is_kept: this very cluster is wanted after a run: it is healed, where another one would be there sooner.
+        features: KRaft feature levels that every schedule's cluster is formatted with, beside the release's own.
     """
 
     def __init__(
@@ -153,6 +154,7 @@ class ClusterPool:
         self.cluster_runs: list[str] = []
         self.shared_brokers: frozenset[int] = frozenset()
         self.is_kept = False
+        self.features: Mapping[str, int] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -199,7 +201,7 @@ class ClusterPool:
             ClusterError: it does not come up.
         """
         brokers = tuple(sorted({*brokers_for(schedule), *self.shared_brokers}))
-        traits = spec_traits(schedule)
+        traits = spec_traits(schedule) | {"features": self.features}
         return self.cluster_of(ClusterSpec(self.line.release, self.line.metadata, broker_ids=brokers, **traits))
 
     def cluster_of(self, spec: ClusterSpec) -> Cluster:

@@ -211,7 +211,7 @@ class Pipeline:
         topic = read_run(run).topic or ""
         cluster = pool.cluster_for(schedule)
         self._note_cluster(run, pool.cluster_runs)
-        imposed = dict(cluster.settings(schedule.replicas[0]).imposed)
+        imposed = {**cluster.settings(schedule.replicas[0]).imposed, **{n: str(v) for n, v in pool.features.items()}}
         digests = Digests(pool.jars.digest, pool.backend.image_digest)
         update_run(run, settings=RunSettings(user_settings(schedule), imposed), digests=digests)
         with self._keeping_the_measurement(run) as finish:

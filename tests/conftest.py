@@ -34,6 +34,7 @@ AT_NIGHT = {
     "tests/fault_injection/faults/test_process_faults.py": r"\[docker-(kill|kill_together|stop|pause)-",
     # Releases between the oldest and the newest.
     "tests/conformance/audit/test_audit_with_brokers.py": r"\[(2\.8\.2|3\.9\.2)\]",
+    "tests/conformance/audit/test_demonstrations_with_brokers.py": r"::test_(brokers_do_the_harm|a_topic)_|\[known-",
     "tests/conformance/audit/test_api_versions.py": r"\[(?!0\.10\.2\.2/|4\.4\.0/)",
     "tests/conformance/clients/": r"\[(2\.8\.2|3\.9\.2)[]-]",
     "tests/conformance/probes/": r"\[(2\.8\.2|3\.9\.2)[]-]",
@@ -62,6 +63,7 @@ ONE_IN_THREE = (
     "tests/oracle/differential/test_differential.py::test_both_tell_a_story_alike[",
     "tests/oracle/differential/test_differential.py::test_an_interpreter_that_is_wrong_would_be_noticed[",
     "tests/oracle/brokers/test_guarantee_table.py::test_a_sample_of_the_kept_table_is_what_the_explorer_finds[",
+    "tests/conformance/audit/test_demonstrations.py::test_an_example_shows_its_harm_and_none_once_mended[",
     "tests/conformance/reconcile/test_doctored_runs.py::test_a_doctored_row_is_named[",
     "tests/conformance/scenarios/election/test_settings.py::test_the_crash_is_the_worst_of_the_table[",
     "tests/conformance/scenarios/election/test_settings.py::test_the_power_failure_loses_what_the_table_says_",

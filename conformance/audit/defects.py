@@ -92,15 +92,9 @@ def exposed_defects(audited: Audited) -> Iterator[AuditFinding | Unseen]:
     if audited.rules is None:
         yield Unseen("known-defect", "cluster", "the release is not known: name it with --kafka")
     yield from audited.unseen_topics("known-defect")
-    every = defects_seen(audited.release, has_eligible=audited.has_eligible)
-    repaired = [one for one in every if one.defect.kind is Kind.REPAIRED]
-    avoidable = [one for one in repaired if not _shows(one.defect, one.rules, RECOMMENDED)]
     replicated = [(one, TopicSettings(one.needed, one.is_unclean)) for one in audited.topics if one.replicas > 1]
-    exposed = {
-        own: [one for one in avoidable if _shows(one.defect, one.rules, own)] for own in {own for _, own in replicated}
-    }
     for facts, own in replicated:
-        for one in exposed[own]:
+        for one in exposed_by(audited.release, own, has_eligible=audited.has_eligible):
             yield AuditFinding(
                 "known-defect",
                 Severity.HIGH if one.is_sure else Severity.MEDIUM,
@@ -110,6 +104,15 @@ def exposed_defects(audited: Audited) -> Iterator[AuditFinding | Unseen]:
                 f"Kafka {one.defect.fixed} or newer, or {MIN_ISR}=2 with 3 replicas and {UNCLEAN}=false",
                 issue=one.defect.issue,
             )
+
+
+@cache
+def exposed_by(release: ReleaseSeen, own: TopicSettings, *, has_eligible: bool | None = None) -> tuple[DefectSeen, ...]:
+    """Return the defects that a topic's settings expose, and that the recommended ones do not."""
+    every = defects_seen(release, has_eligible=has_eligible)
+    repaired = [one for one in every if one.defect.kind is Kind.REPAIRED]
+    avoidable = [one for one in repaired if not _shows(one.defect, one.rules, RECOMMENDED)]
+    return tuple(one for one in avoidable if _shows(one.defect, one.rules, own))
 
 
 def _shows(defect: KnownDefect, rules: RuleSet, settings: TopicSettings | None = None) -> bool:
@@ -126,16 +129,21 @@ def _is_shown(number: int, rules: RuleSet, settings: TopicSettings | None) -> bo
     if rules.metadata is not defect.metadata or entry.where.reason_not_to_run(rules.version, rules.metadata):
         return False
     if isinstance(entry, Scenario) and settings is not None:
-        own = replace(
-            entry.schedule.settings,
-            min_insync_replicas=settings.min_insync_replicas,
-            unclean_leader_election=settings.unclean_leader_election,
-        )
-        entry = replace(entry, schedule=replace(entry.schedule, settings=own))
+        entry = with_settings(entry, settings)
     try:
         return bool(defect.sign.read(entry, rules) == defect.there)
     except (ScheduleError, StopIteration):
         return False
+
+
+def with_settings(entry: Scenario, settings: TopicSettings) -> Scenario:
+    """Return an entry on a topic with other durability settings; its message format stays."""
+    own = replace(
+        entry.schedule.settings,
+        min_insync_replicas=settings.min_insync_replicas,
+        unclean_leader_election=settings.unclean_leader_election,
+    )
+    return replace(entry, schedule=replace(entry.schedule, settings=own))
 
 
 CHECKS: tuple[AuditCheck, ...] = (

@@ -18,6 +18,13 @@ from conformance.audit.release_seen import release_seen
 from conformance.clients.client_settings import client_settings
 from conformance.clients.connecting import servers_of
 from conformance.commands.audit_lines import audit_lines
+from conformance.commands.demonstrating import (
+    add_demonstrate,
+    check_demonstrable,
+    demonstrate,
+    is_demonstrated,
+    refuse_without_demonstration,
+)
 from conformance.commands.parser import add_json, check_file, given, own_version, refuse, table_lines, whole_number
 from conformance.line import line_named
 from fault_injection.releases import UsageError
@@ -30,6 +37,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator, Mapping
 
+    from conformance.audit.audit import Audit
     from conformance.commands.parser import Parser
     from conformance.console import Console
     from conformance.record.audit_answer import AuditAnswer
@@ -38,7 +46,8 @@ DESCRIPTION = """Reads a running cluster and says what it can lose: by which set
 what stops its writes after one failure, and the smallest change that mends it, as a command that is never run. Nothing
 is written to the cluster: it is asked for Metadata, ApiVersions, DescribeConfigs, DescribeCluster, DescribeQuorum,
 DescribeTopicPartitions and ListTransactions, as far as its release has them. What cannot be seen, or not by this user,
-is told so. What can be lost is what the model of this release predicts: `guarantees` has the table."""
+is told so. What can be lost is what the model of this release predicts: `guarantees` has the table. --demonstrate shows
+a finding on brokers that the tester starts and ends itself, with the topic's settings, and the same steps mended."""
 EPILOG = """examples:
   kafka-conformance audit --bootstrap-server broker:9092
   kafka-conformance audit --bootstrap-server broker:9093 --command-config client.properties --topic 'orders*'
@@ -47,6 +56,8 @@ EPILOG = """examples:
   kafka-conformance audit --bootstrap-server broker:9092 --write-baseline accepted.yaml    accept what is found now
   kafka-conformance audit --bootstrap-server broker:9092 --baseline accepted.yaml --fail-on low    fail on what is new
   kafka-conformance audit --list-checks
+  kafka-conformance audit --bootstrap-server broker:9092 --demonstrate min-isr-1 --topic orders
+  kafka-conformance audit --demonstrate unclean-election --kafka 2.8.2      its example, without a cluster
 
 the file of --command-config has the names of Kafka's own clients, or librdkafka's:
   security.protocol=SASL_SSL
@@ -56,7 +67,7 @@ the file of --command-config has the names of Kafka's own clients, or librdkafka
   ssl.truststore.location=ca.pem
 
 exit codes: 0 read, and nothing as bad as --fail-on names in what can be seen; 1 something is; 2 usage, or no broker
-lets itself be read"""
+lets itself be read; of a demonstration those of run: 0 brokers did as predicted"""
 WIDTH = 118
 FILES = ("--html", "--sarif", "--junit", "--write-baseline")
 """Options that name a file to be written."""
@@ -99,6 +110,7 @@ def add_audit(parser: Parser) -> None:
     )
     _add_files(parser)
     parser.add_argument("--list-checks", action="store_true", help="list the checks with their ids, and ask nothing")
+    add_demonstrate(parser)
     add_json(parser)
     parser.set_defaults(command=_audit)
 
@@ -122,6 +134,11 @@ def _audit(console: Console, parsed: argparse.Namespace) -> int:
     if parsed.list_checks:
         refuse(parsed, [*FILES, "--baseline"], "is about what was found: --list-checks asks no cluster.")
         return _list_checks(console)
+    if parsed.demonstrate is not None:
+        refuse(parsed, [*FILES, "--baseline"], "is about what was found: --demonstrate has reports of its own.")
+        check_demonstrable(parsed)
+        return demonstrate(console, parsed, _found(console, parsed) if parsed.bootstrap_server else None)
+    refuse_without_demonstration(parsed)
     answer = _answer(console, parsed)
     written, error = _write_files(parsed, answer)
     if console.as_json:
@@ -136,15 +153,21 @@ def _audit(console: Console, parsed: argparse.Namespace) -> int:
 
 def _answer(console: Console, parsed: argparse.Namespace) -> AuditAnswer:
     """Ask the cluster, once everything else is known to be right."""
+    servers_of(parsed.bootstrap_server)
+    request = _request(parsed)
+    _check_files(parsed)
+    return audit_answer(_found(console, parsed), request)
+
+
+def _found(console: Console, parsed: argparse.Namespace) -> Audit:
+    servers = servers_of(parsed.bootstrap_server)
     named = None if parsed.kafka is None else line_named(parsed.kafka)
     producers = Producers(frozenset(_acks(parsed.producer)), parsed.bearable_loss)
     client = PLAIN if parsed.command_config is None else client_settings(parsed.command_config)
-    servers, request = servers_of(parsed.bootstrap_server), _request(parsed)
-    _check_files(parsed)
     console.progress(f"reading {parsed.bootstrap_server}; nothing is written to it")
     with cluster_reader(servers, client, parsed.timeout) as reader:
         cluster = reader.read(parsed.topic)
-    return audit_answer(audit(Audited(cluster, release_seen(cluster, named), producers)), request)
+    return audit(Audited(cluster, release_seen(cluster, named), producers))
 
 
 def _request(parsed: argparse.Namespace) -> AuditRequest:
@@ -210,8 +233,14 @@ def _acks(text: str) -> Iterator[Acks]:
 
 def _list_checks(console: Console) -> int:
     if console.as_json:
-        console.answer_json([{"id": one.id, "asks": one.asks, "source": one.source} for one in CHECKS])
+        console.answer_json(
+            [
+                {"id": one.id, "asks": one.asks, "source": one.source, "is_demonstrated": is_demonstrated(one.id)}
+                for one in CHECKS
+            ]
+        )
     else:
-        for line in table_lines([("check", ("asks", "source")), *((one.id, (one.asks, one.source)) for one in CHECKS)]):
+        rows = [(one.id, (one.asks, one.source, "yes" if is_demonstrated(one.id) else "no")) for one in CHECKS]
+        for line in table_lines([("check", ("asks", "source", "demonstrated")), *rows]):
             console.answer(line)
     return 0

@@ -399,6 +399,15 @@ def one_rule_apart(rules: RuleSet) -> dict[str, RuleSet]:
     return found
 
 
+def with_eligible_leader_replicas(version: str, metadata: MetadataMode, *, are_on: bool) -> str:
+    """Return the name of a release on a cluster that has them so; as it is if new clusters do, or it never has them."""
+    default = rules_for(version, metadata)
+    wanted = rules_for(version, metadata, eligible_leader_replicas=are_on)
+    apart = set(default.rules).symmetric_difference(wanted.rules)
+    names = (row.rule.name for row in TABLE if row.rule in apart)
+    return version + "".join(f"{WITH if name in wanted.names() else WITHOUT}{name}" for name in names)
+
+
 def _swap_text(version: str, sign: str, name: str) -> str:
     """Return a version with one more rule swapped, or with one less if it is swapped already."""
     swapped = swapped_rules(version)

@@ -105,6 +105,18 @@ def cluster_pool(backend: _Backend, folder: Path) -> ClusterPool:
     return one
 
 
+@pytest.mark.parametrize("features", [{}, {"eligible.leader.replicas.version": 0}])
+def test_a_schedules_cluster_is_formatted_with_the_features_that_are_asked_for(
+    features: dict[str, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[ClusterSpec] = []
+    pool = cluster_pool(_Backend(), tmp_path)
+    monkeypatch.setattr(pool, "cluster_of", asked.append)
+    pool.features = features
+    pool.cluster_for(schedule((1, 2), produce("m0")))
+    assert [dict(spec.features) for spec in asked] == [features]
+
+
 def _fail() -> None:
     raise KeyError("an answer to another request")
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from oracle.rules.by_version import one_rule_apart, rules_for
+from oracle.rules.by_version import one_rule_apart, rules_for, with_eligible_leader_replicas
 from oracle.rules.release import plain_version, swapped_rules
 from oracle.vocabulary import MetadataMode
 
@@ -68,3 +70,14 @@ def test_swapped_twice_is_not_swapped() -> None:
     others = one_rule_apart(swapped)
     assert others["maximal-isr"] == rules_for("4.4.0+high-watermark-is-pushed", KRAFT)
     assert others["truncate-on-fetch"].version == "4.4.0~maximal-isr+high-watermark-is-pushed~truncate-on-fetch"
+
+
+@pytest.mark.parametrize("version", ["3.9.2", "4.0.1", "4.1.2", "4.4.0"])
+@pytest.mark.parametrize("are_on", [True, False])
+def test_a_cluster_that_is_formatted_otherwise_has_a_name_by_which_its_rules_are_found(
+    version: str, are_on: bool
+) -> None:
+    name = with_eligible_leader_replicas(version, KRAFT, are_on=are_on)
+    wanted = rules_for(version, KRAFT, eligible_leader_replicas=are_on)
+    assert replace(rules_for(name, KRAFT), version=version) == wanted
+    assert (name == version) is (wanted == rules_for(version, KRAFT))

@@ -12,6 +12,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from conformance.audit.audit import audit
 from conformance.audit.audited import Audited
+from conformance.audit.demonstrated_topics import found_by
 from conformance.audit.reading import cluster_reader
 from conformance.audit.release_seen import release_seen
 from conformance.clients.connecting import UnreadableClusterError
@@ -143,6 +144,17 @@ def test_a_broker_that_is_down_leaves_partitions_at_the_floor(relayed: tuple[Clu
         assert _found(found, "offline") == []
     finally:
         cluster.start_broker(3)
+
+
+def test_a_finding_is_demonstrated_with_the_topic_that_was_read(relayed: tuple[Cluster, GateProxy]) -> None:
+    cluster, _ = relayed
+    found = _audited(cluster.bootstrap)
+    settings = {topic: found_by(found, check).twins.as_read for topic, (check,) in FOUND.items()}
+    for topic, telling in settings.items():
+        replicas, config = TOPICS[topic]
+        minimum = config.get("min.insync.replicas", GOOD["min.insync.replicas"])
+        assert telling.settings.startswith(f"replication factor {len(replicas)}, min.insync.replicas={minimum}")
+        assert telling.line.release == cluster.spec.release
 
 
 def test_a_listener_that_hangs_is_told_in_one_line() -> None:
