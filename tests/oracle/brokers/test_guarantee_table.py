@@ -237,6 +237,18 @@ def test_a_cell_shows_its_broken_promise_or_its_allowed_loss_or_nothing() -> Non
     assert shown(asked, SearchAnswer(None)) is None
 
 
+def test_a_search_that_its_cap_ends_says_in_how_many_states_it_found_nothing() -> None:
+    found = answer(question(rules_for("4.3.1", KRAFT), SAFE), 100)
+    assert found.words(2).startswith("none found in 100 states (")
+
+
+def test_the_kept_table_is_written_as_it_is_read_each_schedule_once() -> None:
+    document = encode(kept_table())
+    assert decode(json.loads(json.dumps(document))) == kept_table()
+    written = [json.dumps(steps) for steps in document["schedules"]]
+    assert len(set(written)) == len(written) >= len(kept_schedules())
+
+
 def test_columns_are_the_kinds_of_faults() -> None:
     assert columns() == ("kills", "kills, no checkpoint", "stops, one power failure")
 
