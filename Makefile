@@ -6,6 +6,8 @@ KAFKA ?= newest
 BACKEND ?= auto
 RUNS ?= runs
 ARGS ?=
+# How many searches of `make guarantees` run side by side.
+LANES ?= 2
 # Where `make test` leaves the JUnit files of its parts; nowhere if it is empty.
 JUNIT ?=
 junit = $(if $(JUNIT),--junitxml=$(JUNIT)/$(1).xml)
@@ -32,7 +34,7 @@ help:
 	@echo "make test-nightly   other releases, backends and whole runs, the like of which the rest of the tests has too"
 	@echo "make check       lint, and every test that starts no broker, container, Spark or zsh, without the longest searches"
 	@echo "make lint        ruff, mypy strict, import contracts"
-	@echo "make guarantees  search the guarantee table and EL-03's power failures anew and compare them with those kept (minutes of CPU)"
+	@echo "make guarantees  search the guarantee table anew and choose EL-03's power failures from it; compare them with those kept [LANES=2]"
 	@echo "make docs        write what documents take from data anew: the track record, the states of a replica"
 	@echo "make jre-image   build the docker backend's base image without a registry (debootstrap)"
 	@echo "make lock        choose the Python packages anew: requirements.lock (run time), requirements-dev.lock (all)"
@@ -114,7 +116,7 @@ lint: setup-dev
 
 guarantees: setup
 	@mkdir -p build
-	@$(BIN)/kafka-conformance guarantees --regenerate --quiet --out build/guarantee_table.json >/dev/null
+	@$(BIN)/kafka-conformance guarantees --regenerate --lanes $(LANES) --quiet --out build/guarantee_table.json >/dev/null
 	@diff -q oracle/brokers/guarantee_table.json build/guarantee_table.json && echo "the guarantee table is what the explorer finds"
 	@$(BIN)/python -m conformance.commands.worst_schedules build/power_failures.json
 	@diff -q conformance/scenarios/election/power_failures.json build/power_failures.json && echo "so are the schedules of EL-03's power failures"

@@ -8,9 +8,10 @@ Sources: KIP-101 (LeaderEpochFileCache), KIP-279, kafka.log.UnifiedLog.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from oracle.replacing import replace
 from oracle.vocabulary import Label, LeaderEpoch, Offset
 
 if TYPE_CHECKING:

@@ -5,11 +5,12 @@ Frozen values only; the fields whose names start with ``history_`` exist for che
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from oracle.log import NO_EPOCH, EpochEnd, ReplicaLog
+from oracle.replacing import replace
 from oracle.replication.remote import RemoteReplica
 from oracle.vocabulary import BrokerId, Label, LeaderEpoch, Offset, ProduceOutcome, ReplicaRole
 

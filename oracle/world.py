@@ -8,7 +8,7 @@ Sources: architecture, "Contract of a step" 1-3; AbstractFetcherThread (one requ
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from oracle.events import (
@@ -30,6 +30,7 @@ from oracle.events import (
 )
 from oracle.gate import POINTS as POINTS  # part of this module's public names
 from oracle.gate import ModelledGate, SlowNews
+from oracle.replacing import replace
 from oracle.replication import joining
 from oracle.replication.electing import awaiting, checkpoint_high_watermarks
 from oracle.rules import isr

@@ -1,7 +1,7 @@
 """What can be lost, on this release and with these settings? As the kept guarantee table says, or the model predicts.
 
 The table is searched to a bound that it states. What it has not found is told with the extent of the search, never as
-safe.
+safe. More replicas than were searched are told by the steps that lose a record with three, tried in a prediction.
 """
 
 from __future__ import annotations
@@ -12,43 +12,47 @@ from typing import TYPE_CHECKING
 
 from conformance.kept_guarantees import kept_table
 from oracle.brokers.guarantee_table import release_name
-from oracle.brokers.questions import Faults, GuaranteeCell
+from oracle.brokers.lifting import REPLICAS_MAX, schedule_of_cell
+from oracle.brokers.questions import SEARCHED, Faults, GuaranteeCell
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import Acks
 
 if TYPE_CHECKING:
-    from oracle.brokers.answers import SearchResult
+    from oracle.brokers.answers import SearchAnswer, SearchResult
     from oracle.rules.rule_set import RuleSet
-
-REPLICAS_SEARCHED = (2, 3)
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What a search says of one choice of settings.
+    """What is known of one choice of settings.
 
     Attributes:
         cell: the settings, and what may happen to brokers.
-        found: the search.
+        found: the search, of at most three replicas.
+        is_lifted: whether the steps that it has found lose a record of the cell's replicas, by prediction.
     """
 
     cell: GuaranteeCell
     found: SearchResult
+    is_lifted: bool = False
 
     @property
     def is_found(self) -> bool:
         """Return whether some schedule loses an acknowledged record."""
-        return self.found.actions is not None
+        return self.found.actions is not None and (self.is_lifted or self.cell == self.cell.searched)
 
     @property
     def words(self) -> str:
         """Return it as a sentence."""
-        faults = self.cell.faults.value
+        searched = self.cell.searched.replicas
+        unsearched = "" if self.cell == self.cell.searched else f"RF {self.cell.replicas} was not searched; "
         if self.is_found:
             first = f": {self.found.decided_by.split(';')[0]}" if self.found.decided_by else ""
-            return f"by {faults} an acknowledged record is lost in {self.found.actions} actions{first}"
-        extent = "searched whole" if self.found.is_complete else f"searched to {self.found.states:,} states only"
-        return f"by {faults} no loss was found with {self.cell.replicas} replicas, {extent}"
+            lifted = f" (a witness of {searched} replicas, lifted; proved by prediction)" if unsearched else ""
+            faults = self.cell.faults.value
+            return f"by {faults} an acknowledged record is lost in {self.found.actions} actions{first}{lifted}"
+        none = self.found.none_found(searched) if self.found.actions is None else f"with RF {searched} one is lost"
+        return f"by {self.cell.faults.value}: {unsearched}{none}"
 
 
 @cache
@@ -59,20 +63,30 @@ def losses(rules: RuleSet, acks: Acks, min_isr: int, replicas: int, *, unclean: 
         rules: of the release.
         acks: what producers wait for.
         min_isr: min.insync.replicas.
-        replicas: of a partition; more than three were not searched.
+        replicas: of a partition.
         unclean: whether unclean elections are allowed.
     """
     if rules != rules_for(rules.version, rules.metadata):  # eligible leader replicas otherwise than by default
         return ()
     row = kept_table().row_of(release_name(rules))
-    if row is None or acks is Acks.NONE or replicas not in REPLICAS_SEARCHED:
+    minimum = min(min_isr, replicas)
+    if row is None or acks is Acks.NONE or not (0 < replicas <= REPLICAS_MAX and minimum <= SEARCHED[-1]):
         return ()
-    cells = [GuaranteeCell(acks, min(min_isr, replicas), unclean, replicas, faults) for faults in Faults]
-    found = [Loss(cell, lost) for cell in cells if (lost := row.answers[cell].lost) is not None]
+    cells = [GuaranteeCell(acks, minimum, unclean, replicas, faults) for faults in Faults]
+    found = [one for cell in cells if (one := _loss(rules, cell, row.answers[cell.searched])) is not None]
     kills = [one for one in found if one.cell.faults is not Faults.POWER_FAILURE]
-    worst = min(kills, key=lambda one: (one.found.actions is None, one.found.actions or 0), default=None)
+    worst = min(kills, key=lambda one: (not one.is_found, one.found.actions or 0), default=None)
     power = [one for one in found if one.cell.faults is Faults.POWER_FAILURE]
     return tuple(one for one in (worst, *power) if one is not None)
+
+
+def _loss(rules: RuleSet, cell: GuaranteeCell, found: SearchAnswer) -> Loss | None:
+    if found.lost is None:
+        return None
+    is_more = cell != cell.searched and found.lost.actions is not None
+    is_lifted = is_more and schedule_of_cell(rules, cell, found) is not None
+    is_same = found.lost.actions is not None and found.lost.schedule is None  # as the one that breaks a promise
+    return Loss(cell, found.broken if is_same and found.broken is not None else found.lost, is_lifted)
 
 
 def loss_words(rules: RuleSet | None, acks: Acks, min_isr: int, replicas: int, *, unclean: bool) -> str:

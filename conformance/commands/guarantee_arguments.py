@@ -15,8 +15,9 @@ from conformance.commands.guarantees import (
     show_table,
     write_schedule,
 )
-from conformance.commands.parser import add_json, check_file, is_given, refuse, whole_number
+from conformance.commands.parser import LANES_MAX, add_json, check_file, is_given, refuse, whole_number
 from fault_injection.releases import UsageError
+from oracle.brokers.lifting import REPLICAS_MAX
 from oracle.brokers.questions import Faults, GuaranteeCell
 from oracle.vocabulary import Acks
 
@@ -28,12 +29,14 @@ if TYPE_CHECKING:
 
 ACKS = {"0": Acks.NONE, "1": Acks.LEADER, "all": Acks.ALL}
 CELL_OPTIONS = ("--acks", "--min-isr", "--unclean", "--replicas", "--faults")
-TABLE_OPTIONS = ("--regenerate", "--max-states", "--out", "--markdown", "--full")
+TABLE_OPTIONS = ("--regenerate", "--max-states", "--lanes", "--out", "--markdown", "--full")
 FAULTS = {faults_word(faults): faults for faults in Faults}
 DESCRIPTION = """Says what acknowledged records each combination of acks, min.insync.replicas, unclean election and
-replicas can lose on a release, from bounded searches of the model: kills, kills of brokers that never wrote a
-high watermark to disk, and stops with one power failure that costs a broker the tail of its log. With settings named
-it says which promise they make, which records they lose by which steps, and the commands that show it on brokers."""
+replicas can lose on a release, from searches of the model to the end of their bounds: kills, kills of brokers that
+never wrote a high watermark to disk, and stops with one power failure that costs a broker the tail of its log. One to
+three replicas are searched; steps that lose a record of three are tried on four and five in a prediction. With settings
+named it says which promise they make, which records they lose by which steps, and the commands that show it on
+brokers."""
 EPILOG = """examples:
   kafka-conformance guarantees --kafka 4.4.0                                 every combination, in a table
   kafka-conformance guarantees --kafka 4.4.0 --acks all --min-isr 1 --unclean on --replicas 2
@@ -57,6 +60,9 @@ def add_guarantees(parser: Parser) -> None:
     parser.add_argument(
         "--max-states", type=whole_number(1, 10**12), metavar="N", help="states after which a search gives up"
     )
+    parser.add_argument(
+        "--lanes", type=whole_number(1, LANES_MAX), metavar="N", help="search N questions side by side (default: 1)"
+    )
     parser.add_argument("--out", type=Path, metavar="F", help="write the table as JSON to a file")
     parser.add_argument("--full", action="store_true", help="every cell in a line of its own, with what decides it")
     parser.add_argument("--markdown", action="store_true", help="answer as Markdown tables")
@@ -66,7 +72,7 @@ def add_guarantees(parser: Parser) -> None:
     cell.add_argument("--acks", choices=tuple(ACKS), help="(default: all)")
     cell.add_argument("--min-isr", "--min-insync-replicas", type=int, choices=(1, 2, 3), help="(default: 1)")
     cell.add_argument("--unclean", nargs="?", const="on", choices=("on", "off"), help="(default: off)")
-    cell.add_argument("--replicas", type=int, choices=(2, 3), help="(default: 2)")
+    cell.add_argument("--replicas", type=int, choices=range(1, REPLICAS_MAX + 1), help="(default: 2)")
     cell.add_argument(
         "--faults",
         choices=tuple(FAULTS),
@@ -90,6 +96,7 @@ def _guarantees(console: Console, parsed: argparse.Namespace) -> int:
         return show_cell(console, _choices(releases, parsed))
     if not parsed.regenerate:
         refuse(parsed, ("--max-states",), "bounds a search: it needs --regenerate")
+        refuse(parsed, ("--lanes",), "is about a search: it needs --regenerate")
     forms = [option for option in ("--out", "--markdown", "--full", "--json") if is_given(parsed, option)]
     if len(forms) > 1 and forms != ["--out", "--json"]:
         raise UsageError(f"{' and '.join(forms)} are different forms of the table: give one of them.")
@@ -98,7 +105,14 @@ def _guarantees(console: Console, parsed: argparse.Namespace) -> int:
     return show_table(
         console,
         TableOptions(
-            releases, parsed.metadata, parsed.markdown, parsed.full, parsed.regenerate, parsed.max_states, parsed.out
+            releases=releases,
+            metadata=parsed.metadata,
+            is_markdown=parsed.markdown,
+            is_full=parsed.full,
+            is_search=parsed.regenerate,
+            max_states=parsed.max_states,
+            lanes=parsed.lanes or 1,
+            out=parsed.out,
         ),
     )
 

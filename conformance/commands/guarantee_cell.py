@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from conformance.commands.choosing import entry_prediction, release_options
 from conformance.commands.predicted_promise import promise_line
 from conformance.registry import select
-from conformance.scenarios.election.el_03_settings import WITH_POWER_FAILURE
+from conformance.scenarios.election.el_03_settings import REPLICAS, WITH_POWER_FAILURE
 from conformance.scenarios.election.el_03_settings import SettingsCombination as InCatalogue
-from oracle.brokers.answers import shown
-from oracle.brokers.guarantee_table import MAX_STATES, release_name
-from oracle.brokers.questions import Faults, question
+from oracle.brokers.guarantee_table import release_name
+from oracle.brokers.lifting import schedule_of_cell
+from oracle.brokers.questions import Faults
 from oracle.guarantees import PromiseVerdict, promise_of
 from oracle.predict import predict
 from oracle.rules.unclean_election import heeded, why_unheeded
-from oracle.vocabulary import Acks, ProduceOutcome
+from oracle.vocabulary import ProduceOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from conformance.catalogue.examination import Entry
     from conformance.console import Console
-    from oracle.brokers.answers import SearchAnswer
+    from oracle.brokers.answers import SearchAnswer, SearchResult
     from oracle.brokers.questions import GuaranteeCell
     from oracle.rules.rule_set import RuleSet
+    from oracle.schedule import Schedule
 
 
 GONE = (PromiseVerdict.BROKEN, PromiseVerdict.ALLOWED_BY_SETTINGS)
@@ -63,6 +64,8 @@ class Choices:
     @property
     def entries(self) -> tuple[Entry, ...]:
         """What the catalogue has of it: the worst that kills can do, and a power failure if that is more."""
+        if self.one.replicas not in REPLICAS:
+            return ()
         cell = self.in_catalogue
         after_power = any(one.faults is Faults.POWER_FAILURE for one in self.cells) and cell in WITH_POWER_FAILURE
         after_kills = not after_power or len(self.cells) > 1
@@ -77,7 +80,7 @@ class _Story:
     Attributes:
         steps: in words.
         decided_by: of each record that is lost.
-        promise: the verdict of its prediction; why there is no schedule, if there is none.
+        promise: the verdict of its prediction.
     """
 
     steps: tuple[str, ...]
@@ -119,8 +122,16 @@ def _as_json(choices: Choices) -> dict[str, Any]:
 
 def _fault_as_json(choices: Choices, cell: GuaranteeCell) -> dict[str, Any]:
     """Return what the table has for a kind of faults, and the schedule that shows it."""
-    story = _story(choices, cell)
-    return {**asdict(choices.answers[cell]), "shown": None if story is None else asdict(story)}
+    found = choices.answers[cell]
+    schedule = schedule_of_cell(choices.rules, cell, found)
+    story = None if schedule is None else asdict(_story(schedule, choices.rules))
+    lost, broken = (None if one is None else _result_as_json(one) for one in (found.lost, found.broken))
+    return {"says": extent(cell, found, schedule), "lost": lost, "broken": broken, "shown": story}
+
+
+def _result_as_json(result: SearchResult) -> dict[str, Any]:
+    values = {field.name: getattr(result, field.name) for field in fields(result) if field.name != "schedule"}
+    return {**values, "steps": result.steps}
 
 
 def _lines(choices: Choices) -> Iterator[str]:
@@ -131,16 +142,7 @@ def _lines(choices: Choices) -> Iterator[str]:
     told: dict[_Story, str] = {}
     for cell in choices.cells:
         yield ""
-        yield f"{cell.faults.value}: {_extent(cell, choices.answers[cell])}"
-        story = _story(choices, cell)
-        if story is None:
-            continue
-        if story in told:
-            yield f"  by the same steps as with {told[story]}"
-            continue
-        told[story] = cell.faults.value
-        yield from story.lines
-        yield from _command(choices, cell)
+        yield from _lines_of_faults(choices, cell, told)
     release = release_options(choices.rules)
     for entry in choices.entries:
         crash = "power failure" if entry.name == choices.in_catalogue.after_power_failure else "crash"
@@ -148,6 +150,22 @@ def _lines(choices: Choices) -> Iterator[str]:
         yield f"The catalogue's {crash} for these settings, on brokers: kafka-conformance run {entry.name} {release}"
         yield f"  predicted {_predicted(entry, choices)}"
         yield f"  its steps: kafka-conformance explain {entry.name} {release}"
+
+
+def _lines_of_faults(choices: Choices, cell: GuaranteeCell, told: dict[_Story, str]) -> Iterator[str]:
+    """Yield what a kind of faults can do; the steps only if no kind before has told the same."""
+    found = choices.answers[cell]
+    schedule = schedule_of_cell(choices.rules, cell, found)
+    yield f"{cell.faults.value}: {extent(cell, found, schedule)}"
+    if schedule is None:
+        return
+    story = _story(schedule, choices.rules)
+    if story in told:
+        yield f"  by the same steps as with {told[story]}"
+        return
+    told[story] = cell.faults.value
+    yield from story.lines
+    yield from _command(choices, cell)
 
 
 def _promise(choices: Choices) -> str:
@@ -160,29 +178,43 @@ def _predicted(entry: Entry, choices: Choices) -> str:
     return promise_line(told.prediction) if told.prediction is not None else f"not run: {told.not_run}"
 
 
-def _extent(cell: GuaranteeCell, found: SearchAnswer) -> str:
-    """Return whether an acknowledged record can be lost, and whether that is allowed."""
+def extent(cell: GuaranteeCell, found: SearchAnswer, schedule: Schedule | None) -> str:
+    """Return whether an acknowledged record can be lost, and whether that is allowed.
+
+    Args:
+        cell: what was asked.
+        found: the answer of the cell that was searched.
+        schedule: what shows the loss; None if there is none.
+    """
+    if found.lost is None or cell == cell.searched:
+        return _extent(cell, found, schedule)
+    searched = cell.searched.replicas
+    if found.lost.actions is None:
+        return f"RF {cell.replicas} was not searched; {found.lost.none_found(searched)}"
+    if schedule is None:
+        return (
+            f"RF {cell.replicas} was not searched; what loses a record with RF {searched} is not predicted to lose one"
+        )
+    return f"{_extent(cell, found, schedule)} (a witness of {searched} replicas, lifted; proved by prediction)"
+
+
+def _extent(cell: GuaranteeCell, found: SearchAnswer, schedule: Schedule | None) -> str:
     if found.lost is None:
         return "nothing is acknowledged"
     if found.lost.actions is None:
-        searched = "all there are" if found.lost.is_complete else "then the search gave up"
-        return f"no loss found in {found.lost.states} states ({searched}); that is no proof"
+        return f"{found.lost.none_found(cell.replicas)} ({found.lost.states:,} states); that is no proof"
+    lost = "an acknowledged record can be lost"
+    shown = "" if schedule is not None else "; no steps at rest show it"
     if found.broken is not None and found.broken.actions is None:
-        return f"an acknowledged record can be lost, as the settings allow; promise broken: {found.broken.words}"
+        broken = found.broken.none_found(cell.searched.replicas)
+        return f"{lost}, as the settings allow; promise broken: {broken} ({found.broken.states:,} states){shown}"
     if found.broken is not None:
-        return "an acknowledged record can be lost, which BREAKS THE PROMISE"
-    return f"an acknowledged record can be lost{', as acks=1 allows' if cell.acks is Acks.LEADER else ''}"
+        return f"{lost}, which BREAKS THE PROMISE{shown}"
+    return f"{lost}, as acks=1 allows{shown}"
 
 
-def _story(choices: Choices, cell: GuaranteeCell) -> _Story | None:
-    """Return the schedule that shows the worst that a search finds, and what is lost by it; None if nothing is."""
-    found = choices.answers[cell]
-    if found.lost is None or found.lost.actions is None:
-        return None
-    schedule = shown(question(choices.rules, cell), MAX_STATES[cell.replicas])
-    if schedule is None:
-        return _Story((), (), "no steps at rest show it")
-    prediction = predict(schedule, choices.rules)
+def _story(schedule: Schedule, rules: RuleSet) -> _Story:
+    prediction = predict(schedule, rules)
     why = (f"{one.label}: {one.decided_by}" for one in prediction.records if one.promise.verdict in GONE)
     return _Story(tuple(step.sentence() for step in schedule.steps), tuple(why), promise_line(prediction))
 

@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from conformance.commands.parser import table_lines
-from oracle.brokers.questions import Faults, cells
+from oracle.brokers.questions import SEARCHED, Faults, cells
 from oracle.rules.release import age
 from oracle.vocabulary import Acks, MetadataMode
 
@@ -49,9 +49,9 @@ def _age(release: str) -> tuple[bool, tuple[int, ...]]:
 
 def _short_lines(row: GuaranteeRow) -> Iterator[str]:
     """Yield a line for each group of settings that can lose the same, whatever else they say."""
-    for replicas in (2, 3):
+    for replicas in SEARCHED:
         yield ""
-        head = (f"{replicas} replicas", tuple(faults.value for faults in Faults))
+        head = (f"{replicas} replica{'s' * (replicas > 1)}", tuple(faults.value for faults in Faults))
         yield from (f"  {line}" for line in table_lines([head, *_rows(row, replicas)]))
     yield ""
 
@@ -59,7 +59,7 @@ def _short_lines(row: GuaranteeRow) -> Iterator[str]:
 def _rows(row: GuaranteeRow, replicas: int) -> list[tuple[str, tuple[str, ...]]]:
     answered: dict[tuple[Acks, tuple[str, ...]], list[GuaranteeCell]] = {}
     for settings in _choices(replicas):
-        found = tuple(answer_words(row.answers[cell]) for cell in settings)
+        found = tuple(answer_words(row.answers[cell], replicas) for cell in settings)
         answered.setdefault((settings[0].acks, found), []).append(settings[0])
     return [(_named(part), found) for (_, found), same in answered.items() for part in _parts(same)]
 
@@ -91,12 +91,12 @@ def _named(same: Sequence[GuaranteeCell]) -> str:
     return " ".join(words)
 
 
-def answer_words(found: SearchAnswer) -> str:
+def answer_words(found: SearchAnswer, replicas: int) -> str:
     """Return an answer in a few words: what is lost, whether that is allowed, and in how many steps."""
     if found.lost is None:
         return "nothing acknowledged"
     if found.lost.actions is None:
-        return "none found" if found.lost.is_complete else f"none found in {found.lost.states} states"
+        return found.lost.none_found(replicas)
     if found.broken is not None and found.broken.actions is not None:
         return f"PROMISE BROKEN{_steps(found.broken.steps)}"
     return f"lost{_steps(found.lost.steps)}{', as allowed' if found.broken is not None else ''}"

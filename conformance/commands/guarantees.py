@@ -5,28 +5,28 @@ Prints the table that is kept with the model, searches it anew, or writes the sc
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from conformance.commands.choosing import Choice, rules_of
-from conformance.commands.guarantee_cell import faults_word
+from conformance.commands.guarantee_cell import extent, faults_word
 from conformance.commands.guarantee_glance import short_tables
+from conformance.commands.guarantee_search import searched_table, table_text
 from conformance.kept_guarantees import kept_table
 from conformance.line import release_named
 from conformance.schedules.schedule_file import schedule_text
 from fault_injection.releases import RELEASES, UsageError, find_release
 from fault_injection.releases import MetadataMode as ClusterMode
-from oracle.brokers.answers import answer, shown
+from oracle.brokers.answers import answer
 from oracle.brokers.guarantee_table import (
     MAX_STATES,
     GuaranteeTable,
-    build,
     columns,
     encode,
     questions,
     release_name,
 )
+from oracle.brokers.lifting import schedule_of_cell
 from oracle.brokers.questions import Faults, cells, question
 from oracle.rules.by_version import rules_for
 from oracle.rules.release import age, first_patch, has_mode
@@ -46,8 +46,7 @@ if TYPE_CHECKING:
 NEWEST = "newest"
 FURTHER = """Releases named together can lose the same. Steps are those of the shortest schedule that shows it;
 --full says what decides each loss, and how many states were searched.
-Where a cell only says lost: acks=1 allows it; with acks=all it was not searched whether a power failure breaks the
-promise. One choice of settings tells its verdict, step by step:
+Where a cell only says lost, acks=1 allows it. One choice of settings tells its verdict, step by step:
   kafka-conformance guarantees --kafka V --acks all --min-isr 1 --unclean on
 Other releases: --kafka V, or --kafka all"""
 
@@ -62,6 +61,7 @@ class TableOptions:
         releases: such as ``3.9.2``; empty means every release of the table.
         metadata: ``zookeeper`` or ``kraft``; None takes both.
         max_states: cap of each search; None takes the table's own.
+        lanes: how many searches run side by side.
     """
 
     releases: tuple[str, ...] = ()
@@ -70,6 +70,7 @@ class TableOptions:
     is_full: bool = False
     is_search: bool = False
     max_states: int | None = None
+    lanes: int = 1
     out: Path | None = None
 
 
@@ -117,27 +118,19 @@ def _asked(options: TableOptions) -> set[str]:
     return set(map(release_name, chosen_rules(options)))
 
 
-def table_text(table: GuaranteeTable) -> str:
-    """Return the table as the kept file has it: one line for each choice of settings."""
-    document = encode(table)
-    rows = ",\n".join(_row_text(row) for row in document["rows"])
-    return f'{{"max_states": {json.dumps(document["max_states"])},\n"rows": [\n{rows}\n]}}\n'
-
-
-def _row_text(row: dict[str, Any]) -> str:
-    lines = ",\n".join(f"  {json.dumps(settings)}: {json.dumps(found)}" for settings, found in row["cells"].items())
-    return f' {{"releases": {json.dumps(row["releases"])}, "cells": {{\n{lines}}}}}'
-
-
 def kept_answers(rules: RuleSet, cells: Sequence[GuaranteeCell]) -> dict[GuaranteeCell, SearchAnswer]:
-    """Return what the kept table has for cells of a release; what it does not have is searched."""
+    """Return what the kept table has for cells of a release; what it does not have is searched.
+
+    A cell of more replicas than are searched has the answer of the most that are: ``schedule_of_cell``
+    says what that is worth.
+    """
     table = kept_table()
     like = (one for one in known_releases() if questions(one) == questions(rules))
     rows = (table.row_of(release_name(one)) for one in (rules, *like))
     row = next((row for row in rows if row is not None), None)
     if row is not None:
-        return {cell: row.answers[cell] for cell in cells}
-    return {cell: answer(question(rules, cell), MAX_STATES[cell.replicas]) for cell in cells}
+        return {cell: row.answers[cell.searched] for cell in cells}
+    return {cell: answer(question(rules, cell.searched), MAX_STATES[cell.searched.replicas]) for cell in cells}
 
 
 def _kept(options: TableOptions) -> GuaranteeTable:
@@ -182,39 +175,41 @@ def _rules_like(release: Release, mode: str | None, known: list[RuleSet]) -> lis
 
 def _searched(console: Console, options: TableOptions) -> GuaranteeTable:
     caps = MAX_STATES if options.max_states is None else dict.fromkeys(MAX_STATES, options.max_states)
+    releases = chosen_rules(options)
 
     def tell(row: GuaranteeRow) -> None:
         console.progress(f"{', '.join(row.releases)}: {len(row.answers)} cells")
 
-    return build(chosen_rules(options), caps, on_row=tell)
+    return searched_table(releases, caps, options.lanes, tell)
 
 
 def _lines(row: GuaranteeRow) -> Iterator[str]:
     yield f"{', '.join(row.releases)}"
-    for settings, answers in _by_settings(row):
+    for settings, words in _by_settings(row):
         yield f"  {settings}"
-        yield from (f"    {name + ':':28}{found.words}" for name, found in zip(columns(), answers, strict=True))
+        yield from (f"    {name + ':':28}{found}" for name, found in zip(columns(), words, strict=True))
 
 
 def _markdown(row: GuaranteeRow) -> Iterator[str]:
     yield f"### {', '.join(row.releases)}\n"
     yield f"| settings | {' | '.join(columns())} |"
     yield f"|---|{'---|' * len(columns())}"
-    for settings, answers in _by_settings(row):
-        yield f"| {settings} | {' | '.join(found.words for found in answers)} |"
+    for settings, words in _by_settings(row):
+        yield f"| {settings} | {' | '.join(words)} |"
     yield ""
 
 
-def _by_settings(row: GuaranteeRow) -> Iterator[tuple[str, list[SearchAnswer]]]:
+def _by_settings(row: GuaranteeRow) -> Iterator[tuple[str, list[str]]]:
     settings = dict.fromkeys(cell.settings for cell in cells())
     for line in settings:
-        yield line, [found for cell, found in row.answers.items() if cell.settings == line]
+        yield line, [found.words(cell.replicas) for cell, found in row.answers.items() if cell.settings == line]
 
 
 def _legend(table: GuaranteeTable) -> str:
     return (
-        f"None found is no proof. With 2 replicas at most {table.max_states[2]} states, 2 records and leader epoch 3\n"
-        f"were searched, with 3 replicas {table.max_states[3]} states, 1 record and epoch 2 (3 with a power failure).\n"
+        "None found is no proof: it is about the model, within bounds. RF N searched whole: every state that N\n"
+        "replicas reach, with 2 records and leader epochs up to 3; with 3 replicas 1 record, and epochs up to 2\n"
+        f"(3 with a power failure). A search ends at {max(table.max_states.values()):,} states, and then says so.\n"
         "Actions are half steps of the protocol; a schedule's steps include its awaits.\n"
         "A line such as 3.9 is its newest patch; an older one with rules of its own, such as 2.8.0, has to be named."
     )
@@ -224,14 +219,15 @@ def write_schedule(console: Console, options: CellOptions) -> int:
     """Write the schedule that shows what a cell loses.
 
     Raises:
-        UsageError: the search finds no loss within its bounds, so that there is nothing to write.
+        UsageError: no schedule is kept that shows a loss, so that there is nothing to write.
     """
     rules = rules_of(Choice(kafka=options.release, metadata=options.metadata))
     cell = options.cell
     asked = f"{release_name(rules)}, {cell.settings}"
-    schedule = shown(question(rules, cell), MAX_STATES[cell.replicas])
+    found = kept_answers(rules, [cell])[cell]
+    schedule = schedule_of_cell(rules, cell, found)
     if schedule is None:
-        none = f"{asked}, {cell.faults.value}: none found within bounds, so no schedule is written"
+        none = f"{asked}, {cell.faults.value}: {extent(cell, found, None)}, so no schedule is written"
         raise UsageError(none + _other_faults(rules, cell))
     named = replace(schedule, id=f"found/{options.out.stem}", requirement="An acknowledged record survives.")
     options.out.write_text(schedule_text(named, asked), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Which schedule loses an acknowledged record to a power failure, cell by cell? ``make guarantees`` searches anew.
+"""Which schedule loses an acknowledged record to a power failure, cell by cell? ``make guarantees`` chooses anew.
 
 The explorer's shortest schedule of a release is the cell's, if it is as bad as the guarantee table says on every other
 release too; the newest release that gives one is taken. What a producer is told is left open, since releases differ.
@@ -17,7 +17,6 @@ from conformance.kept_guarantees import kept_table
 from conformance.scenarios.election.el_03_settings import ACKS, CELLS, COUNTS_AT_MOST_THE_REPLICAS, SettingsCombination
 from oracle.brokers import questions
 from oracle.brokers.answers import shown
-from oracle.brokers.guarantee_table import MAX_STATES
 from oracle.brokers.questions import Faults, question
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
@@ -36,8 +35,10 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Search every cell and write the schedules to the file that is named."""
-    parser = argparse.ArgumentParser(description="Search what a power failure can do to each cell of EL-03 (a minute).")
+    """Look at every cell and write the schedules to the file that is named."""
+    parser = argparse.ArgumentParser(
+        description="Choose of the guarantee table what a power failure can do to a cell of EL-03."
+    )
     parser.add_argument("out", type=Path, help="the file to write: a cell's settings, and its steps")
     out: Path = parser.parse_args().out
     found = {cell.words: worst(cell).steps for cell in CELLS if is_lost_to_power_alone(cell)}
@@ -67,7 +68,7 @@ def worst(cell: SettingsCombination) -> Schedule:
     for row in reversed(kept_table().rows):
         if not is_lost(row, cell, Faults.POWER_FAILURE):
             continue
-        schedule = _shortest(rules_of(row.releases[-1]), cell)
+        schedule = _shortest(row, cell)
         if schedule is not None and schedule not in tried and is_worst(schedule, cell):
             return schedule
         tried |= {schedule} if schedule is not None else set()
@@ -119,8 +120,9 @@ def _asked(cell: SettingsCombination, faults: Faults) -> questions.GuaranteeCell
     return questions.GuaranteeCell(ACKS[cell.acks], cell.min_isr, cell.unclean, cell.replicas, faults)
 
 
-def _shortest(rules: RuleSet, cell: SettingsCombination) -> Schedule | None:
-    schedule = shown(question(rules, _asked(cell, Faults.POWER_FAILURE)), MAX_STATES[cell.replicas])
+def _shortest(row: GuaranteeRow, cell: SettingsCombination) -> Schedule | None:
+    asked = _asked(cell, Faults.POWER_FAILURE)
+    schedule = shown(question(rules_of(row.releases[-1]), asked), row.answers[asked])
     if schedule is None:
         return None
     steps = tuple(_whatever_is_told(step) if isinstance(step, Produce) else step for step in schedule.steps)

@@ -5,7 +5,7 @@ A search that finds nothing says so with its bounds: never that nothing can happ
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from oracle.brokers.model import Brokers
@@ -19,13 +19,14 @@ from oracle.properties import ALWAYS, ASKED, SOMETIMES
 from oracle.vocabulary import Acks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from oracle.brokers.model import BrokerAction
     from oracle.brokers.questions import SearchQuestion
     from oracle.explorer.model import Exploration
     from oracle.schedule import Schedule
     from oracle.state import PartitionState
+    from oracle.steps.step import Step
 
 
 LOST = "NothingAcknowledgedIsLost"
@@ -41,7 +42,7 @@ class SearchResult:
         depth: levels visited, counted in states.
         is_complete: whether the search ended by itself; if not, at its cap of states.
         actions: length of the shortest path to what was asked for; None if there is none within the bounds.
-        steps: length of the schedule that shows it on brokers, with awaits; None without one.
+        schedule: the steps that show it on brokers, with awaits; None without one.
         decided_by: what the prediction says about the lost record.
     """
 
@@ -49,17 +50,26 @@ class SearchResult:
     depth: int
     is_complete: bool
     actions: int | None = None
-    steps: int | None = None
+    schedule: tuple[Step, ...] | None = None
     decided_by: str | None = None
 
     @property
-    def words(self) -> str:
+    def steps(self) -> int | None:
+        """Return the length of the schedule."""
+        return None if self.schedule is None else len(self.schedule)
+
+    def words(self, replicas: int) -> str:
         """Return the finding in words."""
-        if self.actions is not None:
-            shown = "" if self.steps is None else f", schedule of {self.steps} steps: {self.decided_by}"
-            return f"lost in {self.actions} actions{shown}"
-        extent = "all" if self.is_complete else "capped"
-        return f"none found ({self.states} states, depth {self.depth}, {extent})"
+        if self.actions is None:
+            return f"{self.none_found(replicas)} ({self.states:,} states, depth {self.depth})"
+        shown = "" if self.schedule is None else f", schedule of {self.steps} steps: {self.decided_by}"
+        return f"lost in {self.actions} actions{shown}"
+
+    def none_found(self, replicas: int) -> str:
+        """Return how far was searched for what was not found: never that it cannot happen."""
+        return (
+            f"none found, RF {replicas} searched whole" if self.is_complete else f"none found in {self.states:,} states"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,23 +78,22 @@ class SearchAnswer:
 
     Attributes:
         lost: whether any acknowledged record is lost; None with acks=0, where nothing is acknowledged.
-        broken: whether one is lost that the settings promise to keep; None where nothing was promised
-            (acks=1, or a disk that forgets), or where nothing is lost at all.
+        broken: whether one is lost that the settings promise to keep; None with acks=1, which promises nothing once
+            the leader is gone, or where nothing is lost at all.
     """
 
     lost: SearchResult | None
     broken: SearchResult | None = None
 
-    @property
-    def words(self) -> str:
+    def words(self, replicas: int) -> str:
         """Return the answer in words."""
         if self.lost is None:
             return "nothing is acknowledged"
         if self.broken is None:
-            return self.lost.words
+            return self.lost.words(replicas)
         if self.broken.actions is None:
-            return f"{self.lost.words}, as the settings allow; promise broken: {self.broken.words}"
-        return f"promise broken: {self.broken.words}"
+            return f"{self.lost.words(replicas)}, as the settings allow; promise broken: {self.broken.words(replicas)}"
+        return f"promise broken: {self.broken.words(replicas)}"
 
 
 def answer(asked: SearchQuestion, max_states: int | None) -> SearchAnswer:
@@ -97,8 +106,7 @@ def answer(asked: SearchQuestion, max_states: int | None) -> SearchAnswer:
         return SearchAnswer(None)
     brokers = Brokers(asked.rules, asked.bounds)
     lost = _searched(brokers, LOST, max_states)
-    is_promised = asked.bounds.acks is Acks.ALL and not asked.bounds.power_failure
-    if lost.verdict is not SearchVerdict.VIOLATED or not is_promised:
+    if lost.verdict is not SearchVerdict.VIOLATED or asked.bounds.acks is not Acks.ALL:
         return SearchAnswer(_finding(brokers, lost))
     broken = _searched(brokers, BROKEN, max_states)
     is_same = broken.path == lost.path
@@ -106,7 +114,7 @@ def answer(asked: SearchQuestion, max_states: int | None) -> SearchAnswer:
 
 
 def _searched(brokers: Brokers, name: str, max_states: int | None) -> Exploration[PartitionState]:
-    found = search(brokers, (name,), Limits(max_states))
+    found = search(brokers, (name,), Limits(max_states), sometimes={})
     if found.stopped_by == INTERRUPTED:
         raise KeyboardInterrupt
     return found
@@ -120,7 +128,7 @@ def _finding(brokers: Brokers, found: Exploration[PartitionState], *, has_schedu
     if schedule is None:
         return SearchResult(found.distinct, found.depth, is_complete, actions)
     why = _why(schedule, brokers)
-    return SearchResult(found.distinct, found.depth, is_complete, actions, len(schedule.steps), why)
+    return SearchResult(found.distinct, found.depth, is_complete, actions, schedule.steps, why)
 
 
 def _why(schedule: Schedule, brokers: Brokers) -> str:
@@ -143,12 +151,22 @@ DEFECT_OF = {
 
 
 def search(
-    model: Brokers, names: Sequence[str] = tuple(ALWAYS), limits: Limits = NO_LIMITS
+    model: Brokers,
+    names: Sequence[str] = tuple(ALWAYS),
+    limits: Limits = NO_LIMITS,
+    sometimes: Mapping[str, Callable[[PartitionState], bool]] = SOMETIMES,
 ) -> Exploration[PartitionState]:
-    """Search the brokers' model for the first state that breaks one of the named properties."""
+    """Search the brokers' model for the first state that breaks one of the named properties.
+
+    Args:
+        model: to search.
+        names: of the properties.
+        limits: where the search stops.
+        sometimes: the places that are counted on the way.
+    """
     always = [Always(name, ASKED[name]) for name in names]
-    sometimes = [Sometimes(name, holds) for name, holds in SOMETIMES.items()]
-    return explore(model, always, sometimes, limits=limits)
+    places = [Sometimes(name, holds) for name, holds in sometimes.items()]
+    return explore(model, always, places, limits=limits)
 
 
 def actions_of(found: Exploration[PartitionState]) -> tuple[tuple[BrokerAction, PartitionState], ...]:
@@ -168,12 +186,8 @@ def schedule_of(model: Brokers, found: Exploration[PartitionState]) -> Schedule 
 # Which schedule shows what a cell loses? The one of a broken promise if there is one, else of an allowed loss.
 
 
-def shown(asked: SearchQuestion, max_states: int) -> Schedule | None:
-    """Return a shortest schedule that loses an acknowledged record, or None if the search finds none."""
-    brokers = Brokers(asked.rules, asked.bounds)
-    for name in (BROKEN, LOST):
-        found = search(brokers, (name,), Limits(max_states))
-        schedule = schedule_of(brokers, found) if found.path else None
-        if schedule is not None:
-            return schedule
-    return None
+def shown(asked: SearchQuestion, found: SearchAnswer) -> Schedule | None:
+    """Return the shortest schedule that an answer has, or None if it has none; nothing is searched."""
+    results = (result for result in (found.broken, found.lost) if result is not None)
+    steps = next((result.schedule for result in results if result.schedule is not None), None)
+    return None if steps is None else replace(Brokers(asked.rules, asked.bounds).empty_schedule(), steps=steps)

@@ -6,7 +6,7 @@ a question names only what can change its answer, so equal questions need one se
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -120,10 +120,19 @@ class GuaranteeCell:
         """Return acks as producers are configured."""
         return "all" if self.acks is Acks.ALL else str(int(self.acks))
 
+    @property
+    def searched(self) -> GuaranteeCell:
+        """Return the cell of the table: with more replicas than are searched, the one with the most."""
+        return replace(self, replicas=min(self.replicas, SEARCHED[-1]))
+
+
+SEARCHED = (1, 2, 3)
+"""The numbers of replicas that are searched."""
+
 
 def cells() -> Iterator[GuaranteeCell]:
     """Return every cell of one release, in the order of the table."""
-    for replicas in (2, 3):
+    for replicas in SEARCHED:
         for acks in (Acks.ALL, Acks.LEADER, Acks.NONE):
             for min_isr in (1, 2, 3):
                 for unclean in (False, True):
@@ -147,7 +156,7 @@ def question(rules: RuleSet, cell: GuaranteeCell) -> SearchQuestion:
     """Return the question that a cell asks about a release, within the table's bounds."""
     bounds = SearchBounds(
         replicas=cell.replicas,
-        records=2 if cell.replicas == 2 else 1,
+        records=2 if cell.replicas < 3 else 1,
         epochs=2 if cell.replicas > 2 and cell.faults is not Faults.POWER_FAILURE else 3,
         acks=cell.acks,
         settings=TopicSettings(_read_min_isr(rules, cell), cell.unclean),

@@ -23,7 +23,7 @@ None makes up a behaviour: every path is one of ``step``.
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +39,7 @@ from oracle.events import (
     RequestSent,
 )
 from oracle.properties import verdict_of
+from oracle.replacing import replace
 from oracle.replication import joining
 from oracle.replication.electing import awaiting, checkpoint_high_watermarks
 from oracle.replication.following import TAIL_LOST, is_left_out

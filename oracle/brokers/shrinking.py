@@ -64,7 +64,7 @@ def is_determined(prediction: Prediction) -> bool:
 
 def shrunk(steps: tuple[Step, ...], partition: Schedule, rules: RuleSet, defect: PartitionDefect) -> Schedule | None:
     """Return the shortest schedule found with the defect, or None if the steps do not show it at all."""
-    schedule = _shown(steps, partition, rules, defect)
+    schedule = showing(steps, partition, rules, defect)
     while schedule is not None:
         shorter = _shorter(steps, partition, rules, defect)
         if shorter is None:
@@ -77,13 +77,13 @@ def _shorter(
     steps: tuple[Step, ...], partition: Schedule, rules: RuleSet, defect: PartitionDefect
 ) -> tuple[tuple[Step, ...], Schedule] | None:
     for fewer in _smaller(steps):
-        schedule = _shown(fewer, partition, rules, defect)
+        schedule = showing(fewer, partition, rules, defect)
         if schedule is not None:
             return fewer, schedule
     return None
 
 
-def _shown(steps: tuple[Step, ...], partition: Schedule, rules: RuleSet, defect: PartitionDefect) -> Schedule | None:
+def showing(steps: tuple[Step, ...], partition: Schedule, rules: RuleSet, defect: PartitionDefect) -> Schedule | None:
     """Return the whole schedule if it is possible, leaves no race open and shows the defect."""
     try:
         schedule = replace(partition, steps=with_awaits(_renamed(steps), partition, rules))

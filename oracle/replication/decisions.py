@@ -8,9 +8,9 @@ Sources: ReplicaManager.becomeLeaderOrFollower / applyDelta, Partition.makeLeade
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from oracle.replacing import replace
 from oracle.replication.following import become_follower
 from oracle.replication.leading import advance_high_watermark
 from oracle.replication.remote import RemoteReplica
@@ -107,6 +107,8 @@ def _without_leader(replica: ReplicaState, decision: ControllerDecision) -> Repl
 
 def step_down(state: PartitionState, broker: BrokerId) -> PartitionState:
     """End the produces that wait at a leader which leads no more; their records are in its log."""
+    if not any(produce.outcome is None for produce in state.produces):
+        return state
 
     def ended(produce: ProduceState) -> ProduceState:
         if produce.outcome is not None or produce.leader != broker:
@@ -130,6 +132,8 @@ def with_losses(state: PartitionState) -> PartitionState:
     known = {loss.label for loss in state.history_losses}
     acknowledged = {p.label for p in state.produces if p.outcome is ProduceOutcome.ACKNOWLEDGED}
     missing = (state.history_committed | acknowledged) - served - known
+    if not missing:
+        return state
     losses = (
         LostRecord(label, leader.broker, was_clean, label in leader.history_appended) for label in sorted(missing)
     )

@@ -5,9 +5,9 @@ Sources: KafkaController, ReplicationControlManager, ControllerChannelManager, M
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from oracle.replacing import replace
 from oracle.replication.decisions import with_losses
 from oracle.replication.following import truncate
 from oracle.rules import election, eligible_leaders, fencing, unclean_election
@@ -71,11 +71,14 @@ def die(state: PartitionState, broker: BrokerId, *, graceful: bool) -> Partition
 
 def _without(replica: ReplicaState, broker: BrokerId) -> ReplicaState:
     """Return a replica after another broker's end: no request to it is under way any more, and no fetch session."""
-    return replace(replica, fetch=None, session=None) if replica.leader == broker else replica
+    has_any = replica.leader == broker and (replica.fetch is not None or replica.session is not None)
+    return replace(replica, fetch=None, session=None) if has_any else replica
 
 
 def _as_another_incarnation(replica: ReplicaState, broker: BrokerId) -> ReplicaState:
     """Return a replica after another broker's start: as a leader it has not heard from this incarnation yet."""
+    if not replica.remotes:
+        return replica
     remotes = tuple(remote.restarted() if remote.broker == broker else remote for remote in replica.remotes)
     return replace(replica, remotes=remotes)
 

@@ -5,10 +5,10 @@ Sources: AbstractFetcherThread, ReplicaFetcherThread; HW-06, TR-04, TR-06, LE-04
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from oracle.log import UNDEFINED, EpochEnd, ReplicaLog
+from oracle.replacing import replace
 from oracle.rules.diverging_log import WhenAhead
 from oracle.state import FetchAnswer, FetchInFlight, FetchKind, FetchStage, FollowerSession
 from oracle.vocabulary import Offset, ReplicaRole

@@ -10,9 +10,9 @@ Sources: Partition.expandIsr, AlterPartitionManager, ReplicationControlManager.a
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from oracle.replacing import replace
 from oracle.rules.election import ElectedPartition
 from oracle.state import ControllerDecision
 

@@ -10,9 +10,9 @@ Sources: Partition.maybeShrinkIsr, getOutOfSyncReplicas; IS-03, IS-05, KIP-497.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from oracle.replacing import replace
 from oracle.replication.electing import notify
 from oracle.replication.joining import answer_later, refusal
 from oracle.replication.leading import advance_high_watermark

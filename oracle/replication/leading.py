@@ -5,10 +5,10 @@ Sources: kafka.cluster.Partition, ReplicaManager.fetchMessages, DelayedProduce; 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from oracle.log import NO_EPOCH, EpochEnd, ModelRecord
+from oracle.replacing import replace
 from oracle.replication import joining
 from oracle.rules import eligible_leaders
 from oracle.rules.reassignment import UnknownReplica

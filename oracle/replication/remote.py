@@ -9,8 +9,10 @@ Sources: kafka.cluster.Replica (updateFetchState, resetReplicaState); IS-03, HW-
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from oracle.replacing import replace
 
 if TYPE_CHECKING:
     from oracle.vocabulary import BrokerId, Offset

@@ -5,9 +5,10 @@ Mutant: elects-a-dead-replica, which the story elr-off notices.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from oracle.replacing import replace
 from oracle.rules.rule import Rule
 from oracle.vocabulary import ElectionKind, LeaderEpoch
 

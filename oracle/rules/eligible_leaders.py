@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from oracle.replacing import replace
 from oracle.rules.election import ElectedPartition, ElectionRules, first_live, re_elected, with_leader
 from oracle.rules.rule import Rule
 from oracle.rules.unclean_election import elects_at_once

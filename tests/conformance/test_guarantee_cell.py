@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.cli import build_parser, main
+from conformance.commands.guarantee_cell import extent
 from conformance.commands.guarantee_glance import answer_words
 from conformance.commands.guarantees import kept_answers
 from conformance.kept_guarantees import kept_table
@@ -19,13 +20,15 @@ from fault_injection.releases import find_release
 from oracle.brokers.answers import SearchAnswer, SearchResult
 from oracle.brokers.questions import Faults, GuaranteeCell, cells
 from oracle.rules.by_version import rules_for
+from oracle.steps.waits import Checkpoint
 from oracle.vocabulary import Acks, MetadataMode
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 NONE_OF_ALL, NONE_OF_SOME = SearchResult(10, 5, is_complete=True), SearchResult(10, 5, is_complete=False)
-FOUND = SearchResult(10, 5, is_complete=True, actions=4, steps=7, decided_by="it was cut")
+SEVEN = (Checkpoint("again"),) * 7
+FOUND = SearchResult(10, 5, is_complete=True, actions=4, schedule=SEVEN, decided_by="it was cut")
 
 
 def lines(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
@@ -37,7 +40,7 @@ def lines(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
     ("found", "words"),
     [
         (SearchAnswer(None), "nothing acknowledged"),
-        (SearchAnswer(NONE_OF_ALL), "none found"),
+        (SearchAnswer(NONE_OF_ALL), "none found, RF 3 searched whole"),
         (SearchAnswer(NONE_OF_SOME), "none found in 10 states"),
         (SearchAnswer(FOUND), "lost in 7 steps"),
         (SearchAnswer(FOUND, NONE_OF_ALL), "lost in 7 steps, as allowed"),
@@ -45,7 +48,7 @@ def lines(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
     ],
 )
 def test_an_answer_is_told_in_few_words(found: SearchAnswer, words: str) -> None:
-    assert answer_words(found) == words
+    assert answer_words(found, 3) == words
 
 
 def test_without_a_release_the_newest_is_told_in_a_table_that_fits_on_a_screen(
@@ -57,24 +60,25 @@ def test_without_a_release_the_newest_is_told_in_a_table_that_fits_on_a_screen(
     assert told[0].startswith(f"{newest} kraft (the same: ")
     assert len(told) < 40
     assert told == lines(capsys, "--kafka", newest)
-    assert "None found is no proof. With 2 replicas" in "\n".join(told)
+    assert "None found is no proof: it is about the model, within bounds." in "\n".join(told)
 
 
 @pytest.mark.parametrize("release", ["0.10.2.2 zookeeper", "2.8.0 zookeeper", "4.3.1 kraft"])
 def test_every_cell_is_in_one_line_of_the_table(capsys: pytest.CaptureFixture[str], release: str) -> None:
-    two, _, three = "\n".join(lines(capsys, "--kafka", release.replace(" ", "/"))).partition("\n  3 replicas ")
+    text = "\n".join(lines(capsys, "--kafka", release.replace(" ", "/")))
+    _, *parts = re.split(r"\n  [123] replicas? ", text)
     row = kept_table().row_of(release)
 
     assert row is not None
     for cell in cells():
-        told = (line.strip() for line in (two if cell.replicas == 2 else three).splitlines())
+        told = (line.strip() for line in parts[cell.replicas - 1].splitlines())
         (line,) = (line for line in told if _is_about(line, cell))
-        assert answer_words(row.answers[cell]) in line
+        assert answer_words(row.answers[cell], cell.replicas) in line
 
 
 def test_releases_that_can_lose_the_same_share_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     text = "\n".join(lines(capsys, "--kafka", "3.9.0,3.9.2,0.10.2.2", "--metadata", "zookeeper"))
-    tables = text.partition("None found is no proof")[0].split("\n\n  2 replicas")
+    tables = text.partition("None found is no proof")[0].split("\n\n  1 replica ")
     heads = [table.splitlines()[-1] for table in tables[:-1]]
 
     same = "3.9.0 zookeeper, 3.9.2 zookeeper (the same: 3.7.2 zookeeper, 3.8.1 zookeeper)"
@@ -86,20 +90,21 @@ def test_no_release_has_two_tables_and_no_heading_is_wide(capsys: pytest.Capture
     named = re.findall(r"(\d\S+ (?:zookeeper|kraft))", text)
 
     assert sorted(named) == sorted(name for row in kept_table().rows for name in row.releases)
-    assert text.count("\n  2 replicas") < len(kept_table().rows)
+    assert text.count("\n  1 replica ") < len(kept_table().rows)
     assert max(len(line) for line in text.splitlines() if not line.startswith("  ")) <= 120
 
 
-def test_the_answer_says_that_a_power_failure_was_searched_for_losses_only(capsys: pytest.CaptureFixture[str]) -> None:
-    power = [found for row in kept_table().rows for cell, found in row.answers.items() if is_power_failure(cell)]
+def test_a_power_failure_is_searched_for_broken_promises_too() -> None:
+    power = [
+        found
+        for row in kept_table().rows
+        for cell, found in row.answers.items()
+        if cell.faults is Faults.POWER_FAILURE and cell.acks is Acks.ALL
+    ]
+    lost = [found for found in power if found.lost is not None and found.lost.actions is not None]
 
-    assert power
-    assert all(found.broken is None for found in power)
-    assert "with acks=all it was not searched whether a power failure breaks the" in "\n".join(lines(capsys))
-
-
-def is_power_failure(cell: GuaranteeCell) -> bool:
-    return cell.faults is Faults.POWER_FAILURE
+    assert lost
+    assert all(found.broken is not None and found.broken.actions is not None for found in lost)
 
 
 def _is_about(line: str, cell: GuaranteeCell) -> bool:
@@ -161,7 +166,7 @@ def test_where_nothing_is_found_or_acknowledged_there_are_no_steps(capsys: pytes
     told = lines(capsys, "--min-isr", "2", "--faults", "kills")
 
     (kills,) = [line for line in told if line.startswith("kills: ")]
-    assert re.fullmatch(r"kills: no loss found in [1-9]\d{3} states \(all there are\); that is no proof", kills)
+    assert re.fullmatch(r"kills: none found, RF 2 searched whole \([1-9],\d{3} states\); that is no proof", kills)
     assert not any(line[:4].strip().isdigit() for line in told)
     assert lines(capsys, "--acks", "0")[1] == "promised: acks=0: nothing is acknowledged, and nothing promised"
 
@@ -197,8 +202,41 @@ def test_the_entry_that_is_named_has_the_fault_that_was_asked(
 
 
 def test_a_patch_that_the_table_does_not_name_has_the_answers_of_its_rules() -> None:
-    (cell, *_) = cells()
+    cell = next(one for one in cells() if one.replicas == 2)
     rules = rules_for("2.8.1", MetadataMode.ZOOKEEPER)
 
     assert kept_answers(rules, [cell]) == kept_answers(rules_for("2.8.2", MetadataMode.ZOOKEEPER), [cell])
     assert kept_answers(rules, [cell]) != kept_answers(rules_for("2.8.0", MetadataMode.ZOOKEEPER), [cell])
+
+
+@pytest.mark.parametrize("replicas", ["4", "5"])
+def test_more_replicas_than_are_searched_are_told_by_the_steps_of_three(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, replicas: str
+) -> None:
+    named = shlex.split(f"--kafka 4.4.0 --min-isr 1 --unclean on --replicas {replicas}")
+    told = lines(capsys, *named, "--faults", "kills")
+    (kills,) = [line for line in told if line.startswith("kills: ")]
+
+    assert told[0] == f"acks=all min.isr=1 unclean=on replicas={replicas} on Kafka 4.4.0 (kraft)"
+    assert kills.endswith("(a witness of 3 replicas, lifted; proved by prediction)")
+    assert "promise broken: none found, RF 3 searched whole" in kills
+    assert "   1. kill broker 4 (kill -9)" in told
+    assert not any("EL-03" in line for line in told)
+    out = tmp_path / "lost.yaml"
+    assert main(["guarantees", *named, "--write-schedule", str(out)]) == 0
+    assert len(read_schedule(out).schedule.replicas) == int(replicas)
+
+
+def test_what_three_replicas_do_not_lose_is_not_told_of_more(capsys: pytest.CaptureFixture[str]) -> None:
+    told = lines(capsys, *shlex.split("--kafka 4.4.0 --min-isr 2 --replicas 4 --faults kills"))
+
+    assert told[-1] == "kills: RF 4 was not searched; none found, RF 3 searched whole"
+
+
+def test_a_loss_whose_steps_do_not_lift_is_said_not_to_be_searched() -> None:
+    cell = GuaranteeCell(Acks.ALL, 1, unclean=False, replicas=4, faults=Faults.KILLS)
+
+    assert extent(cell, SearchAnswer(FOUND, FOUND), None) == (
+        "RF 4 was not searched; what loses a record with RF 3 is not predicted to lose one"
+    )
+    assert extent(cell.searched, SearchAnswer(FOUND, FOUND), None).endswith("; no steps at rest show it")

@@ -10,11 +10,13 @@ import pytest
 
 from conformance.cli import build_parser, main
 from conformance.commands import guarantees
-from conformance.commands.guarantees import TableOptions, chosen_rules, table_text
+from conformance.commands.guarantee_search import table_text
+from conformance.commands.guarantees import TableOptions, chosen_rules
 from conformance.kept_guarantees import kept_table
 from conformance.schedules.schedule_file import read_schedule
 from fault_injection.releases import find_release
 from oracle.brokers.guarantee_table import GuaranteeTable, decode, questions, release_name
+from oracle.brokers.questions import SEARCHED
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
 
@@ -62,6 +64,16 @@ def test_it_searches_with_the_cap_that_is_named_and_writes_what_it_finds(tmp_pat
     assert out.read_text(encoding="utf-8") == table_text(table)
 
 
+def test_it_finds_the_same_in_several_lanes(tmp_path: Path) -> None:
+    found = []
+    for lanes in ("1", "2"):
+        out = tmp_path / f"{lanes}.json"
+        named = ["--kafka", "2.8.0", "--regenerate", "--max-states", "100", "--lanes", lanes, "--out", str(out)]
+        assert main(["guarantees", *named, "--quiet"]) == 0
+        found.append(out.read_text(encoding="utf-8"))
+    assert found[0] == found[1]
+
+
 def test_a_patch_release_is_searched_by_the_rules_that_it_has() -> None:
     (rules,) = chosen_rules(TableOptions(releases=("1.0.1",)))
     assert release_name(rules) == "1.0.0 zookeeper"
@@ -86,6 +98,7 @@ WRONG = (
     (["--kafka", "2.8.0", "--metadata", "kraft", "--regenerate"], "2.8.0 does not run in kraft mode"),
     (["--kafka", "3.9.2,2.8.0", "--metadata", "kraft"], "2.8.0 does not run in kraft mode"),
     (["--max-states", "20"], "--max-states bounds a search: it needs --regenerate"),
+    (["--lanes", "2"], "--lanes is about a search: it needs --regenerate"),
     (["--max-states", "0", "--regenerate"], "'0' is not a whole number from 1"),
     (["--write-schedule", "OUT"], "needs one release"),
     (["--kafka", "2.8.0", "--write-schedule", "OUT", "--regenerate"], "--regenerate goes with the table"),
@@ -118,7 +131,7 @@ def test_what_it_cannot_answer_is_a_usage_error(
 def test_a_table_without_the_release_names_an_option_that_there_is(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(guarantees, "kept_table", lambda: GuaranteeTable({2: 1, 3: 1}, ()))
+    monkeypatch.setattr(guarantees, "kept_table", lambda: GuaranteeTable(dict.fromkeys(SEARCHED, 1), ()))
     assert main(["guarantees", "--kafka", "3.9.2"]) == 2
     (command,) = re.findall("`kafka-conformance (.*?)`", capsys.readouterr().err)
     assert build_parser().parse_args(command.split()).regenerate
@@ -142,6 +155,6 @@ def test_a_cell_that_loses_nothing_has_no_schedule(tmp_path: Path, capsys: pytes
     out = tmp_path / "lost.yaml"
     assert main(["guarantees", "--kafka", "2.8.2", "--write-schedule", str(out)]) == 2
     said = capsys.readouterr().err
-    assert "none found within bounds" in said
+    assert "kills: none found, RF 2 searched whole (" in said
     assert said.rstrip().endswith("; there is one with --faults power-failure")
     assert not out.exists()

@@ -129,10 +129,10 @@ def test_many_of_one_family_are_explained_once_and_by_a_table(capsys: pytest.Cap
     lines = said(capsys, "explain", "EL-03", "--kafka", "2.0.0")
     cells = {line.split()[0]: line.split(maxsplit=2)[2] for line in lines if line.startswith("  acks=")}
 
-    assert lines[0].startswith("EL-03, 46 entries: acks, min.insync.replicas, unclean elections and the number")
+    assert lines[0].startswith("EL-03, 48 entries: acks, min.insync.replicas, unclean elections and the number")
     assert len(lines) < 60
     assert len(cells) == 36
-    assert sum(line.startswith("  power-failure,acks=all,") for line in lines) == 10
+    assert sum(line.startswith("  power-failure,acks=all,") for line in lines) == 12
     assert cells["acks=0,min=1,unclean=off,replicas=2"] == "NO_PROMISE; m4 refused"
     assert cells["acks=1,min=1,unclean=off,replicas=2"] == "ALLOWED_BY_SETTINGS; m1 lost; m4 refused"
     assert cells["acks=all,min=2,unclean=off,replicas=2"] == "KEPT; m1 refused"

@@ -73,7 +73,7 @@ def test_the_catalogue_is_counted() -> None:
     assert all(
         "quick profile has eleven scenarios" in each or "profile of eleven" in each for each in (text, plain(README))
     )
-    assert len(select(["EL-03"])) == 46
+    assert len(select(["EL-03"])) == 48
 
 
 def test_the_catalogue_counts_what_the_newest_release_does_not_run(capsys: pytest.CaptureFixture[str]) -> None:

@@ -53,11 +53,10 @@ def words_of(release: str, cell: GuaranteeCell) -> str:
     assert found is not None
     assert found.lost is not None
     if found.lost.actions is None:
-        return "none found, all states" if found.lost.is_complete else f"none found in {found.lost.states:,} states"
-    if found.broken is None:
-        return f"lost, {found.lost.steps}"
-    if found.broken.actions is not None:
+        return found.lost.none_found(cell.replicas)
+    if found.broken is not None and found.broken.actions is not None:
         return f"promise broken, {found.broken.steps}"
+    assert found.broken is not None
     assert found.broken.is_complete
     return f"lost as allowed, {found.lost.steps}; promise not broken in any state"
 

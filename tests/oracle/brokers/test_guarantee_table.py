@@ -17,16 +17,26 @@ from oracle.brokers.guarantee_table import (
     build,
     columns,
     decode,
+    distinct,
     encode,
     release_name,
 )
 from oracle.brokers.model import Brokers
-from oracle.brokers.questions import Faults, GuaranteeCell, SearchQuestion, cells, identity, question
+from oracle.brokers.questions import SEARCHED, Faults, GuaranteeCell, SearchQuestion, cells, identity, question
+from oracle.brokers.shrinking import PartitionDefect, defects
+from oracle.predict import predict
 from oracle.rules.by_version import rules_for
-from oracle.vocabulary import Acks, MetadataMode
+from oracle.steps.brokers import Kill
+from oracle.steps.produce import Produce
+from oracle.steps.waits import Checkpoint
+from oracle.vocabulary import Acks, BrokerId, Expectation, MetadataMode
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from oracle.rules.rule_set import RuleSet
     from oracle.state import PartitionState
+    from oracle.steps.step import Step
 
 ZOOKEEPER, KRAFT = MetadataMode.ZOOKEEPER, MetadataMode.KRAFT
 SAFE = GuaranteeCell(Acks.ALL, 2, unclean=False, replicas=2, faults=Faults.KILLS)
@@ -41,17 +51,17 @@ SAMPLE = (
     ("2.0.0", ZOOKEEPER, UNCLEAN),
     ("2.0.1", ZOOKEEPER, UNCLEAN),
     ("2.8.0", ZOOKEEPER, CLEAN),
-    ("2.8.2", ZOOKEEPER, CLEAN),
+    ("2.8.2", ZOOKEEPER, THREE),
     ("3.9.2", KRAFT, POWER),
     ("4.3.1", KRAFT, SAFE),
 )
-"""What every test run asks again; the whole table takes minutes: ``guarantees --regenerate``."""
+"""What every test run asks again; the whole table takes most of an hour of one core: ``guarantees --regenerate``."""
 
 
-def essence(found: SearchAnswer) -> tuple[tuple[int | None, int | None] | None, ...]:
-    """Return what an answer says about records: the shortest path and schedule, or none within bounds."""
+def essence(found: SearchAnswer) -> tuple[tuple[int | None, tuple[Step, ...] | None, bool] | None, ...]:
+    """Return what an answer says about records: the shortest path and schedule, or none, and whether that is all."""
     findings = (found.lost, found.broken)
-    return tuple(None if finding is None else (finding.actions, finding.steps) for finding in findings)
+    return tuple(None if one is None else (one.actions, one.schedule, one.is_complete) for one in findings)
 
 
 @pytest.mark.slow
@@ -72,10 +82,67 @@ def test_the_kept_table_has_every_release_and_every_cell() -> None:
     assert table.max_states == MAX_STATES
 
 
-def test_no_cell_of_the_kept_table_says_safe() -> None:
-    said = {found.words for row in kept_table().rows for found in row.answers.values()}
-    assert not any("safe" in words for words in said)
-    assert all("none found (" in words or "lost in" in words or words == "nothing is acknowledged" for words in said)
+def test_no_cell_of_the_kept_table_says_safe_and_each_was_searched_whole() -> None:
+    told = {(cell.replicas, one.words(cell.replicas)) for row in kept_table().rows for cell, one in row.answers.items()}
+    assert not any("safe" in words for _, words in told)
+    assert all(
+        f"none found, RF {replicas} searched whole" in words or "lost in" in words or words == "nothing is acknowledged"
+        for replicas, words in told
+    )
+
+
+def kept_schedules() -> dict[tuple[Step, ...], tuple[RuleSet, GuaranteeCell, SearchAnswer]]:
+    """Return every schedule of the kept table, with the first release and cell that it is of."""
+    found: dict[tuple[Step, ...], tuple[RuleSet, GuaranteeCell, SearchAnswer]] = {}
+    for row in kept_table().rows:
+        version, mode = row.releases[0].split()
+        for cell, one in row.answers.items():
+            schedule = shown(question(rules_for(version, MetadataMode(mode)), cell), one)
+            if schedule is not None:
+                found.setdefault(schedule.steps, (rules_for(version, MetadataMode(mode)), cell, one))
+    return found
+
+
+@pytest.mark.slow
+def test_each_kept_schedule_loses_what_its_answer_says_and_not_without_its_faults() -> None:
+    for steps, (rules, cell, found) in kept_schedules().items():
+        schedule = shown(question(rules, cell), found)
+        assert schedule is not None
+        assert schedule.steps == steps
+        is_broken = found.broken is not None and found.broken.actions is not None
+        wanted = PartitionDefect.PROMISE_BROKEN if is_broken else PartitionDefect.ACKNOWLEDGED_LOST
+        assert wanted in defects(predict(schedule, rules))
+        bare = tuple(replace(one, expect=Expectation.ANY, error=None) for one in steps if isinstance(one, Produce))
+        assert not defects(predict(replace(schedule, steps=(*bare, Checkpoint("end"))), rules))
+
+
+def test_every_answer_that_loses_has_its_steps() -> None:
+    for row in kept_table().rows:
+        version, mode = row.releases[0].split()
+        rules = rules_for(version, MetadataMode(mode))
+        for cell, found in row.answers.items():
+            is_lost = found.lost is not None and found.lost.actions is not None
+            assert (shown(question(rules, cell), found) is not None) == is_lost
+
+
+WRONG: dict[str, Callable[[RuleSet], RuleSet]] = {
+    "cuts to the high watermark": lambda rules: replace(rules, truncation=rules_for("0.10.2.2", ZOOKEEPER).truncation),
+    "joins without having caught up": lambda rules: replace(rules, joins_isr=lambda _offset, _watermark, _start: True),
+}
+"""Rules under which 2.8.2 would lose a record of three replicas: the controls of what was searched whole."""
+
+
+@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
+def test_a_rule_that_is_wrong_changes_an_answer_about_three_replicas(wrong: Callable[[RuleSet], RuleSet]) -> None:
+    rules = rules_for("2.8.2", ZOOKEEPER)
+    row = kept_table().row_of(release_name(rules))
+    assert row is not None
+    kept = row.answers[THREE].lost
+    assert kept is not None
+    assert (kept.actions, kept.is_complete) == (None, True)
+    broken = answer(question(wrong(rules), THREE), MAX_STATES[3]).broken
+    assert broken is not None
+    assert broken.actions is not None
 
 
 def test_last_replica_standing_ends_with_eligible_leader_replicas() -> None:
@@ -105,10 +172,11 @@ def test_equal_questions_are_asked_once() -> None:
 
     rows: list[GuaranteeRow] = []
     releases = [rules_for(version, ZOOKEEPER) for version in ("2.8.1", "2.8.2", "3.7.2")]
-    table = build(releases, {2: 7, 3: 7}, ask, rows.append)
+    table = build(releases, dict.fromkeys(SEARCHED, 7), ask, rows.append)
     assert [row.releases for row in table.rows] == [("2.8.1 zookeeper", "2.8.2 zookeeper"), ("3.7.2 zookeeper",)]
     assert rows == list(table.rows)
     assert len(asked) == len(set(map(identity, asked)))
+    assert [question(*one) for one in distinct(releases)] == asked
     assert decode(json.loads(json.dumps(encode(table)))) == table
 
 
@@ -122,7 +190,7 @@ def test_the_minimum_is_asked_about_only_where_it_is_read() -> None:
 
 
 FOUND, NONE = (
-    SearchResult(10, 3, is_complete=True, actions=2, steps=5, decided_by="why"),
+    SearchResult(10, 3, is_complete=True, actions=2, schedule=(Kill(BrokerId(1)), Checkpoint("end")), decided_by="why"),
     SearchResult(9, 4, is_complete=False),
 )
 
@@ -131,19 +199,19 @@ FOUND, NONE = (
     ("found", "words"),
     [
         (SearchAnswer(None), "nothing is acknowledged"),
-        (SearchAnswer(SearchResult(9, 4, is_complete=True)), "none found (9 states, depth 4, all)"),
-        (SearchAnswer(NONE), "none found (9 states, depth 4, capped)"),
+        (SearchAnswer(SearchResult(9, 4, is_complete=True)), "none found, RF 2 searched whole (9 states, depth 4)"),
+        (SearchAnswer(NONE), "none found in 9 states (9 states, depth 4)"),
         (SearchAnswer(SearchResult(10, 3, is_complete=True, actions=2)), "lost in 2 actions"),
-        (SearchAnswer(FOUND), "lost in 2 actions, schedule of 5 steps: why"),
-        (SearchAnswer(FOUND, FOUND), "promise broken: lost in 2 actions, schedule of 5 steps: why"),
+        (SearchAnswer(FOUND), "lost in 2 actions, schedule of 2 steps: why"),
+        (SearchAnswer(FOUND, FOUND), "promise broken: lost in 2 actions, schedule of 2 steps: why"),
         (
             SearchAnswer(FOUND, NONE),
-            f"{FOUND.words}, as the settings allow; promise broken: {NONE.words}",
+            f"{FOUND.words(2)}, as the settings allow; promise broken: {NONE.words(2)}",
         ),
     ],
 )
 def test_answers_in_words(found: SearchAnswer, words: str) -> None:
-    assert found.words == words
+    assert found.words(2) == words
 
 
 def test_with_acks_0_nothing_is_searched() -> None:
@@ -152,12 +220,33 @@ def test_with_acks_0_nothing_is_searched() -> None:
 
 
 def test_a_cell_shows_its_broken_promise_or_its_allowed_loss_or_nothing() -> None:
-    broken = shown(question(rules_for("2.0.0", ZOOKEEPER), UNCLEAN), 8000)
-    allowed = shown(question(rules_for("2.8.2", ZOOKEEPER), UNCLEAN), 500)
-    assert broken is not None
-    assert allowed is not None
-    assert len(allowed.steps) < len(broken.steps)
-    assert shown(question(rules_for("2.8.2", ZOOKEEPER), SAFE), 100) is None
+    two, one = (Kill(BrokerId(1)), Checkpoint("end")), (Checkpoint("end"),)
+    broken = SearchResult(10, 3, is_complete=True, actions=2, schedule=two)
+    allowed = SearchResult(10, 3, is_complete=True, actions=2, schedule=one)
+    asked = question(rules_for("2.8.2", ZOOKEEPER), UNCLEAN)
+    for found, steps in (
+        (SearchAnswer(allowed, broken), two),
+        (SearchAnswer(replace(allowed, schedule=None), broken), two),
+        (SearchAnswer(allowed, NONE), one),
+        (SearchAnswer(allowed), one),
+    ):
+        schedule = shown(asked, found)
+        assert schedule is not None
+        assert (schedule.steps, schedule.settings, schedule.replicas) == (steps, asked.bounds.settings, (1, 2))
+    assert shown(asked, SearchAnswer(NONE)) is None
+    assert shown(asked, SearchAnswer(None)) is None
+
+
+def test_a_search_that_its_cap_ends_says_in_how_many_states_it_found_nothing() -> None:
+    found = answer(question(rules_for("4.3.1", KRAFT), SAFE), 100)
+    assert found.words(2).startswith("none found in 100 states (")
+
+
+def test_the_kept_table_is_written_as_it_is_read_each_schedule_once() -> None:
+    document = encode(kept_table())
+    assert decode(json.loads(json.dumps(document))) == kept_table()
+    written = [json.dumps(steps) for steps in document["schedules"]]
+    assert len(set(written)) == len(written) >= len(kept_schedules())
 
 
 def test_columns_are_the_kinds_of_faults() -> None:

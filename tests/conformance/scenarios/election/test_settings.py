@@ -85,6 +85,7 @@ def test_every_cell_that_power_failures_alone_can_harm_has_a_schedule_of_its_own
         (3, 2),
         (1, 3),
         (2, 3),
+        (3, 3),
     }
 
 
