@@ -94,6 +94,18 @@ def _audited(servers: str) -> Audit:
     return audit(Audited(seen, release_seen(seen)))
 
 
+def _of_every_topic(servers: str) -> Audit:
+    """Return an audit once the broker that is asked knows every topic."""
+
+    def every_topic_is_known() -> Audit:
+        found = _audited(servers)
+        if {one.name for one in found.audited.cluster.topics} < TOPICS.keys():
+            raise NotYetError("topics")
+        return found
+
+    return until(every_topic_is_known, deadline_s=30, what="every topic is known")
+
+
 def _found(audit: Audit, check: str) -> list[str]:
     return [subject for row in audit.rows if row.finding.check == check for subject in row.subjects]
 
@@ -104,14 +116,8 @@ def test_each_mistaken_topic_is_found_by_its_own_check_and_by_read_requests_alon
     cluster, gate = relayed
     trace = tmp_path / "wire.ndjson"
 
-    def every_topic_is_known() -> Audit:
-        found = _audited(relayed_bootstrap(cluster))
-        if {one.name for one in found.audited.cluster.topics} < TOPICS.keys():
-            raise NotYetError("topics")
-        return found
-
     gate.trace_to(trace)
-    found = until(every_topic_is_known, deadline_s=30, what="every topic is known")
+    found = _of_every_topic(relayed_bootstrap(cluster))
     gate.end_trace()
 
     told = {name: {row.finding.check for row in found.rows if f"topic {name}" in row.subjects} for name in TOPICS}
@@ -148,7 +154,7 @@ def test_a_broker_that_is_down_leaves_partitions_at_the_floor(relayed: tuple[Clu
 
 def test_a_finding_is_demonstrated_with_the_topic_that_was_read(relayed: tuple[Cluster, GateProxy]) -> None:
     cluster, _ = relayed
-    found = _audited(cluster.bootstrap)
+    found = _of_every_topic(cluster.bootstrap)
     settings = {topic: found_by(found, check).twins.as_read for topic, (check,) in FOUND.items()}
     for topic, telling in settings.items():
         replicas, config = TOPICS[topic]

@@ -77,7 +77,7 @@ def test_brokers_do_the_harm_where_the_feature_is_off_by_default(session: Sessio
 
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize(
-    ("check", "kafka"), [("unclean-election", "4.4.0"), ("known-defect", "2.8.2"), ("known-defect", "1.1.1")]
+    ("check", "kafka"), [("unclean-election", "4.4.0"), ("known-defect", "2.8.2"), ("known-defect", "2.0.0")]
 )
 def test_the_command_tells_both_with_a_report_of_each(
     check: str, kafka: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
