@@ -1,0 +1,134 @@
+"""Does a cluster keep every record while its brokers are killed? ``python -m benchmarks.attached --state DIR``.
+
+Three brokers of a release, as child processes. A ledger writes with acks=all, or 1; every so many seconds a broker is
+killed with SIGKILL, never while a replica catches up, and started again once the controller has noticed. Then the topic
+is read back and judged as ``attach`` does, and every count is made again by DuckDB and kafka-python.
+"""
+
+from __future__ import annotations
+
+import argparse
+import socket
+import time
+from contextlib import closing, contextmanager, suppress
+from itertools import cycle
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+from kafka import KafkaConsumer, TopicPartition
+
+from conformance.attach.finishing import counted_of
+from conformance.attach.ledger import ledger_beside
+from conformance.line import NEWEST, line_named
+from conformance.record.attached import read_attached
+from fault_injection.cluster.backends.process import ProcessBackend
+from fault_injection.cluster.lifecycle import Cluster
+from fault_injection.cluster.relay import DirectRelay
+from fault_injection.cluster.spec import ClusterSpec
+from fault_injection.releases import MetadataMode, jars_of
+from fault_injection.waiting import until
+from oracle.vocabulary import Acks
+from reports.attach_page import write_attach_page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.attach.ledger import AttachedLedger
+    from conformance.record.directory import RunDirectory
+
+SESSION_MS = 6_000
+BACK_S = 120.0
+
+
+def main() -> None:
+    """Run it, and print the verdict and both counts."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--state", type=Path, required=True, help="where the ledger and the brokers' data go")
+    parser.add_argument("--kafka", default=NEWEST, metavar="V")
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--every", type=float, default=20, metavar="S", help="seconds between two kills")
+    parser.add_argument("--rate", type=int, default=2500)
+    parser.add_argument("--acks", choices=["all", "1"], default="all")
+    asked = parser.parse_args()
+    asked.state.mkdir(parents=True)
+    with _cluster(asked.kafka, asked.state) as cluster:
+        acks = Acks.ALL if asked.acks == "all" else Acks.LEADER
+        beside = ledger_beside(
+            cluster.bootstrap, create="killed", runs=asked.state / "runs", rate=asked.rate, acks=acks
+        )
+        with beside as ledger:
+            kills = _break(cluster, ledger, time.monotonic() + 60 * asked.minutes, asked.every)
+        verdict = ledger.verdict()
+        print(f"{kills} kills; {verdict.promise.upper()}: {verdict.reason}")  # noqa: T201
+        counted = counted_of(ledger.run)
+        print(f"attempted {counted.attempted:,}, acknowledged {counted.told('acknowledged'):,}")  # noqa: T201
+        print(f"lost {counted.total('lost'):,}; recounted: {_recounted(cluster, ledger.run)}")  # noqa: T201
+        print(*verdict.rests_on, write_attach_page(ledger.run), sep="\n")  # noqa: T201
+
+
+@contextmanager
+def _cluster(version: str, state: Path) -> Iterator[Cluster]:
+    line = line_named(version)
+    is_kraft = line.metadata is MetadataMode.KRAFT
+    session = {"broker.session.timeout.ms" if is_kraft else "zookeeper.session.timeout.ms": str(SESSION_MS)}
+    spec = ClusterSpec(line.release, line.metadata, controller_id=100 if is_kraft else None, overrides=session)
+    relay = DirectRelay()
+    with (
+        closing(ProcessBackend()) as backend,
+        Cluster.start(spec, jars_of(line.release), backend, relay, state / "brokers") as cluster,
+    ):
+        yield cluster
+
+
+def _break(cluster: Cluster, ledger: AttachedLedger, until_s: float, every_s: float) -> int:
+    """Kill brokers in turn, each when every replica is in sync again; return how many were."""
+    for kills, broker in enumerate(cycle(cluster.spec.broker_ids), start=1):
+        due = time.monotonic() + every_s
+        until(lambda: ledger.is_in_sync, deadline_s=BACK_S, what="every replica in sync")
+        cluster.kill(broker)
+        until(lambda: not ledger.is_in_sync, deadline_s=BACK_S, what="the controller to notice")
+        _start(cluster, broker)
+        until(lambda due=due: ledger.done(0) or time.monotonic() >= due, deadline_s=2 * every_s, what="the next kill")
+        if time.monotonic() >= until_s:
+            until(lambda: ledger.is_in_sync, deadline_s=BACK_S, what="every replica in sync")
+            return kills
+    raise AssertionError("a cluster has brokers")
+
+
+def _start(cluster: Cluster, broker: int) -> None:
+    host, port = cluster.client_address(broker).split(":")
+
+    def listens() -> bool:
+        if not cluster.is_alive(broker):
+            cluster.start_broker(broker)
+        with suppress(OSError):
+            socket.create_connection((host, int(port)), 1).close()
+            return True
+        return False
+
+    until(listens, deadline_s=BACK_S, what=f"broker {broker} listens", interval_s=0.5)
+
+
+def _recounted(cluster: Cluster, run: RunDirectory) -> str:
+    """Count again, without Spark: what is there by kafka-python, what was acknowledged by DuckDB."""
+    attached, ids, copies = read_attached(run), set[int](), 0
+    partitions = [TopicPartition(attached.topic, number) for number in range(attached.partitions)]
+    with closing(KafkaConsumer(bootstrap_servers=cluster.bootstrap.split(","), enable_auto_commit=False)) as consumer:
+        consumer.assign(partitions)
+        consumer.seek_to_beginning()
+        ends = consumer.end_offsets(partitions)
+        while any(consumer.position(one) < ends[one] for one in partitions):
+            for batch in consumer.poll(timeout_ms=1000, max_records=20_000).values():
+                copies += len(batch)
+                ids.update(int.from_bytes(one.key, "big") for one in batch)
+    told = duckdb.sql(f"select record_id from '{run.path}/ledger/outcomes-*.parquet' where outcome = 'acknowledged'")  # noqa: S608
+    acknowledged = {row[0] for row in told.fetchall()}
+    return (
+        f"acknowledged {len(acknowledged):,}, lost {len(acknowledged - ids):,}, read {copies:,}, "
+        f"there twice {copies - len(ids):,}"
+    )
+
+
+if __name__ == "__main__":
+    main()
