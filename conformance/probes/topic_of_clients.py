@@ -101,13 +101,17 @@ class TopicOfClients:
         return any(one.api_key == INIT_PRODUCER_ID for one in self._asked_of_any(asked)[1].api_keys)
 
     def offsets(self, partitions: Sequence[PartitionWatched], timestamp: int = LATEST) -> dict[int, int]:
-        """Return the high watermark, or the log start offset, of partitions whose leaders answer."""
+        """Return the high watermark, or the log start offset, of partitions whose leaders answer.
+
+        A leader that is in another epoch by now does not (KIP-320): what it tells would be taken for the epoch before.
+        """
         found: dict[int, int] = {}
+        epochs = {one.partition: NO_EPOCH if one.leader_epoch is None else one.leader_epoch for one in partitions}
         request = ListOffsetsRequest.ListOffsetsTopic
         for leader, led in _by_leader(partitions).items():
             asked = [
                 request.ListOffsetsPartition(
-                    partition_index=one, current_leader_epoch=NO_EPOCH, timestamp=timestamp, max_num_offsets=1
+                    partition_index=one, current_leader_epoch=epochs[one], timestamp=timestamp, max_num_offsets=1
                 )
                 for one in led
             ]
