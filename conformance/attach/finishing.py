@@ -67,7 +67,7 @@ def finish(
         RunDirectoryError: the directory has no ledger.
     """
     attached = read_attached(run)
-    if attached.phase in (Phase.PRODUCING, Phase.PRODUCED):
+    if attached.is_at_rest is False or attached.phase in (Phase.PRODUCING, Phase.PRODUCED):
         attached = _at_rest(run, attached, client, settle_s)
     with _spark(spark, attached) as thread:
         if attached.phase is Phase.PRODUCED:

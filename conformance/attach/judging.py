@@ -8,7 +8,7 @@ Sources: KIP-101, KIP-966, KIP-98, KIP-207; the durability notes on ``acks`` and
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -48,14 +48,22 @@ class AttachEvidence:
                 seen[one.partition].add((one.leader, one.leader_epoch))
         return frozenset(number for number, leaders in seen.items() if len(leaders) > 1)
 
+    @property
+    def other_leaders(self) -> frozenset[int]:
+        """Return the partitions of which more than one broker was seen to lead."""
+        seen = {(one.partition, one.leader) for one in self.watched if one.leader is not None}
+        counts = Counter(partition for partition, _ in seen)
+        return frozenset(number for number, leaders in counts.items() if leaders > 1)
+
     def had(self, setting: str, value: str) -> bool:
         """Return whether a setting of the topic had a value at any look."""
         return any(one.values.get(setting) == value for one in self.settings)
 
     @property
     def are_settings_seen(self) -> bool:
-        """Return whether every look at the settings saw them."""
-        return bool(self.settings) and all(one.why_not is None for one in self.settings)
+        """Return whether looks at the settings told of unclean elections; one that failed hides none of the others."""
+        looks = [one for one in self.settings if one.why_not is None]
+        return bool(looks) and all(one.values.get(UNCLEAN) is not None for one in looks)
 
 
 def judge_attached(evidence: AttachEvidence) -> AttachVerdict:
@@ -134,7 +142,8 @@ def _lost(evidence: AttachEvidence) -> Judged:
         reason = "acks=all, and unclean elections were allowed: a replica without the records may have been elected"
         return Judged("lost", count, Promised.ALLOWED_BY_SETTINGS, reason)
     reason = (
-        f"acks=all and {UNCLEAN}=false promise every acknowledged record as long as one in-sync replica keeps its disk"
+        f"acks=all and {UNCLEAN}=false promise every acknowledged record as long as one in-sync replica keeps its disk "
+        "and nobody asks for an unclean election (KIP-460)"
     )
     return Judged("lost", count, Promised.BROKEN, reason)
 
@@ -149,10 +158,13 @@ def _unmoved(evidence: AttachEvidence) -> str:
 
 
 def _lost_by_one(evidence: AttachEvidence, count: int) -> Judged:
-    """Judge what acks=1 lost: it promises a record for as long as its leader lives."""
+    """Judge what acks=1 lost: it promises a record for as long as its leader lives.
+
+    The same leader in another epoch need not have been elected: some releases begin one when the ISR shrinks.
+    """
     losing = {one.partition for one in evidence.counted.partitions if one.classes.get("lost")}
     reason = "acks=1 promises a record as long as its leader does not change, and leaders did"
-    if losing <= evidence.changed_leaders:
+    if losing <= evidence.other_leaders:
         return Judged("lost", count, Promised.ALLOWED_BY_SETTINGS, reason)
     return Judged(
         "lost", count, Promised.UNSEEN, "acks=1 promises them unless leaders changed, which cannot be seen here"

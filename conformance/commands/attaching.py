@@ -18,7 +18,7 @@ from conformance.clients.topics import TopicError
 from conformance.commands.parser import add_json, duration, whole_number
 from conformance.judgement.verdicts import EXIT_CODES
 from conformance.reconcile.errors import ReconcileError
-from conformance.record.attached import IDS_MAX, Promised, read_attached
+from conformance.record.attached import IDS_MAX, Promised, read_attached, read_commands
 from conformance.record.directory import RunDirectory, as_plain
 from conformance.record.verdict import Conformance
 from conformance.spark_extra import require_spark
@@ -135,6 +135,7 @@ def _attach(console: Console, parsed: argparse.Namespace) -> int:
         console.progress(f"seed {ledger.attached.base // IDS_MAX}; the ledger is in {ledger.run.path}")
         with _breaking(console, commands, ledger, one_at_a_time=parsed.one_at_a_time):
             _await(console, ledger, parsed.duration)
+    _complain_of_unrun(console, commands, ledger)
     return _judge(console, parsed, ledger.run, client)
 
 
@@ -234,6 +235,12 @@ def _breaking(
         thread.join()
 
 
+def _complain_of_unrun(console: Console, commands: list[FaultCommand], ledger: AttachedLedger) -> None:
+    """Say that commands never began: what they were to break was not broken."""
+    if left := len(commands) - len(read_commands(ledger.run)):
+        console.complain(f"{left} of {len(commands)} commands were never run: all records were sent before their time")
+
+
 def _await(console: Console, ledger: AttachedLedger, duration_s: float | None) -> None:
     """Wait until enough was sent and answered, and say every few seconds how far it is."""
     left_s = duration_s
@@ -261,7 +268,9 @@ def _judge(console: Console, parsed: argparse.Namespace, run: RunDirectory, clie
         return EXIT_CODES[Conformance.HARNESS_ERROR]
     page = write_attach_page(run)
     _tell(console, run, verdict, page)
-    if parsed.delete_created:
+    if parsed.delete_created and verdict.promise in (Promised.BROKEN, Promised.INCONCLUSIVE):
+        console.complain(f"topic {read_attached(run).topic} is not deleted: it is evidence")
+    elif parsed.delete_created:
         _delete(console, run, client)
     return _exit_code(verdict, require_kept=parsed.require_kept)
 

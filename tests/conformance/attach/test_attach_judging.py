@@ -17,6 +17,7 @@ from conformance.record.attached import (
 )
 from oracle.vocabulary import Acks
 
+CLASSES = ("lost", "phantom", "value_changed", "duplicated", "resurrected", "moved", "reordered", "deleted")
 CLEAN = SettingsWatched(0, {"min.insync.replicas": "2", "unclean.leader.election.enable": "false"})
 UNCLEAN = SettingsWatched(5, {"min.insync.replicas": "2", "unclean.leader.election.enable": "true"})
 HIDDEN = SettingsWatched(0, {}, "not allowed to see: DescribeConfigs was refused")
@@ -27,7 +28,7 @@ ATTACHED = Attached("b:1", "t", 1, 3, -1, True, 0, 100, 0, is_at_rest=True)
 
 def evidence(*, watched: tuple[PartitionWatched, ...] = (LED, ELECTED), **changes: object) -> AttachEvidence:
     """Return 100 records, of which 90 were acknowledged, with some in classes beside."""
-    classes = {name: changes.pop(name) for name in ("lost", "duplicated", "phantom", "deleted") if name in changes}
+    classes = {name: changes.pop(name) for name in CLASSES if name in changes}
     settings = changes.pop("settings", (CLEAN,))
     outcomes = {"acknowledged": changes.pop("acknowledged", 90)}
     holds = changes.pop("identity_holds", True)
@@ -44,11 +45,17 @@ def evidence(*, watched: tuple[PartitionWatched, ...] = (LED, ELECTED), **change
         ({"lost": 3, "settings": (UNCLEAN,), "watched": (LED,)}, Promised.BROKEN),
         ({"lost": 3, "settings": (HIDDEN,)}, Promised.INCONCLUSIVE),
         ({"lost": 3, "settings": ()}, Promised.INCONCLUSIVE),
+        ({"lost": 3, "settings": (CLEAN, HIDDEN)}, Promised.BROKEN),
+        ({"lost": 3, "settings": (SettingsWatched(0, {"min.insync.replicas": "2"}),)}, Promised.INCONCLUSIVE),
+        ({"reordered": 1}, Promised.BROKEN),
+        ({"moved": 1, "is_idempotent": False}, Promised.ALLOWED_BY_SETTINGS),
+        ({"value_changed": 1, "is_idempotent": False}, Promised.BROKEN),
+        ({"resurrected": 1, "is_idempotent": False}, Promised.BROKEN),
         ({"settings": (HIDDEN,)}, Promised.KEPT),
         ({"lost": 3, "acks": 1}, Promised.ALLOWED_BY_SETTINGS),
         ({"lost": 3, "acks": 1, "watched": (LED,)}, Promised.BROKEN),
         ({"lost": 3, "acks": 1, "watched": (replace(LED, leader_epoch=None),)}, Promised.INCONCLUSIVE),
-        ({"lost": 3, "acks": 1, "watched": (LED, replace(LED, leader_epoch=5))}, Promised.ALLOWED_BY_SETTINGS),
+        ({"lost": 3, "acks": 1, "watched": (LED, replace(LED, leader_epoch=5))}, Promised.INCONCLUSIVE),
         ({"duplicated": 1}, Promised.BROKEN),
         ({"duplicated": 1, "is_idempotent": False}, Promised.ALLOWED_BY_SETTINGS),
         ({"duplicated": 1, "is_idempotent": False, "phantom": 1}, Promised.BROKEN),
