@@ -8,9 +8,9 @@ is read back and judged as ``attach`` does, and every count is made again by Duc
 from __future__ import annotations
 
 import argparse
-import socket
 import time
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ from conformance.line import NEWEST, line_named
 from conformance.record.attached import read_attached
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.cluster.lifecycle import Cluster
+from fault_injection.cluster.readiness import await_registered, await_unregistered
 from fault_injection.cluster.relay import DirectRelay
 from fault_injection.cluster.spec import ClusterSpec
 from fault_injection.releases import MetadataMode, jars_of
@@ -52,7 +53,7 @@ def main() -> None:
     parser.add_argument("--acks", choices=["all", "1"], default="all")
     asked = parser.parse_args()
     asked.state.mkdir(parents=True)
-    with _cluster(asked.kafka, asked.state) as cluster:
+    with started(asked.kafka, asked.state / "brokers") as cluster:
         acks = Acks.ALL if asked.acks == "all" else Acks.LEADER
         beside = ledger_beside(
             cluster.bootstrap, create="killed", runs=asked.state / "runs", rate=asked.rate, acks=acks
@@ -63,22 +64,32 @@ def main() -> None:
         print(f"{kills} kills; {verdict.promise.upper()}: {verdict.reason}")  # noqa: T201
         counted = counted_of(ledger.run)
         print(f"attempted {counted.attempted:,}, acknowledged {counted.told('acknowledged'):,}")  # noqa: T201
-        print(f"lost {counted.total('lost'):,}; recounted: {_recounted(cluster, ledger.run)}")  # noqa: T201
+        print(f"lost {counted.total('lost'):,}; recounted: {recounted(cluster, ledger.run).words}")  # noqa: T201
         print(*verdict.rests_on, write_attach_page(ledger.run), sep="\n")  # noqa: T201
 
 
 @contextmanager
-def _cluster(version: str, state: Path) -> Iterator[Cluster]:
+def started(version: str, directory: Path) -> Iterator[Cluster]:
+    """Start three brokers of a release that the controller misses after six seconds."""
     line = line_named(version)
     is_kraft = line.metadata is MetadataMode.KRAFT
     session = {"broker.session.timeout.ms" if is_kraft else "zookeeper.session.timeout.ms": str(SESSION_MS)}
     spec = ClusterSpec(line.release, line.metadata, controller_id=100 if is_kraft else None, overrides=session)
-    relay = DirectRelay()
     with (
         closing(ProcessBackend()) as backend,
-        Cluster.start(spec, jars_of(line.release), backend, relay, state / "brokers") as cluster,
+        closing(DirectRelay()) as relay,
+        Cluster.start(spec, jars_of(line.release), backend, relay, directory) as cluster,
     ):
         yield cluster
+
+
+def start_again(cluster: Cluster, *brokers: int) -> None:
+    """Start brokers that were killed once their registrations are gone; with ZooKeeper they would end at once."""
+    for broker in brokers:
+        await_unregistered(cluster, broker)
+    for broker in brokers:
+        cluster.start_broker(broker)
+    await_registered(cluster, *brokers)
 
 
 def _break(cluster: Cluster, ledger: AttachedLedger, until_s: float, every_s: float) -> int:
@@ -88,7 +99,7 @@ def _break(cluster: Cluster, ledger: AttachedLedger, until_s: float, every_s: fl
         until(lambda: ledger.is_in_sync, deadline_s=BACK_S, what="every replica in sync")
         cluster.kill(broker)
         until(lambda: not ledger.is_in_sync, deadline_s=BACK_S, what="the controller to notice")
-        _start(cluster, broker)
+        start_again(cluster, broker)
         until(lambda due=due: ledger.done(0) or time.monotonic() >= due, deadline_s=2 * every_s, what="the next kill")
         if time.monotonic() >= until_s:
             until(lambda: ledger.is_in_sync, deadline_s=BACK_S, what="every replica in sync")
@@ -96,25 +107,32 @@ def _break(cluster: Cluster, ledger: AttachedLedger, until_s: float, every_s: fl
     raise AssertionError("a cluster has brokers")
 
 
-def _start(cluster: Cluster, broker: int) -> None:
-    host, port = cluster.client_address(broker).split(":")
+@dataclass(frozen=True, slots=True)
+class Recounted:
+    """What is counted without Spark: the topic by kafka-python, what was acknowledged by DuckDB.
 
-    def listens() -> bool:
-        if not cluster.is_alive(broker):
-            cluster.start_broker(broker)
-        with suppress(OSError):
-            socket.create_connection((host, int(port)), 1).close()
-            return True
-        return False
+    Attributes:
+        lost: ids of the records that were acknowledged and are not there.
+    """
 
-    until(listens, deadline_s=BACK_S, what=f"broker {broker} listens", interval_s=0.5)
+    acknowledged: int
+    lost: frozenset[int]
+    read: int
+    duplicated: int
+
+    @property
+    def words(self) -> str:
+        """Return the counts for a person to read."""
+        lost = f"{self.acknowledged:,} acknowledged, {len(self.lost):,} lost"
+        return f"{lost}, {self.read:,} read, {self.duplicated:,} there twice"
 
 
-def _recounted(cluster: Cluster, run: RunDirectory) -> str:
-    """Count again, without Spark: what is there by kafka-python, what was acknowledged by DuckDB."""
+def recounted(cluster: Cluster, run: RunDirectory) -> Recounted:
+    """Count a ledger again, from the topic as it is now and the outcomes that were written."""
     attached, ids, copies = read_attached(run), set[int](), 0
     partitions = [TopicPartition(attached.topic, number) for number in range(attached.partitions)]
-    with closing(KafkaConsumer(bootstrap_servers=cluster.bootstrap.split(","), enable_auto_commit=False)) as consumer:
+    addresses = [cluster.client_address(one) for one in cluster.live_brokers]
+    with closing(KafkaConsumer(bootstrap_servers=addresses, enable_auto_commit=False)) as consumer:
         consumer.assign(partitions)
         consumer.seek_to_beginning()
         ends = consumer.end_offsets(partitions)
@@ -124,10 +142,7 @@ def _recounted(cluster: Cluster, run: RunDirectory) -> str:
                 ids.update(int.from_bytes(one.key, "big") for one in batch)
     told = duckdb.sql(f"select record_id from '{run.path}/ledger/outcomes-*.parquet' where outcome = 'acknowledged'")  # noqa: S608
     acknowledged = {row[0] for row in told.fetchall()}
-    return (
-        f"acknowledged {len(acknowledged):,}, lost {len(acknowledged - ids):,}, read {copies:,}, "
-        f"there twice {copies - len(ids):,}"
-    )
+    return Recounted(len(acknowledged), frozenset(acknowledged - ids), copies, copies - len(ids))
 
 
 if __name__ == "__main__":

@@ -49,15 +49,15 @@ class SparkThread:
 
     Args:
         master: of Spark.
-        many_records: whether the JVM is to bear 10^6 records and more rather than to start quickly.
+        records: how many are to be read: whether the JVM is to bear many rather than to start quickly.
 
     Raises:
         SparkMissingError: the packages of the extra are not installed.
     """
 
-    def __init__(self, master: str = DEFAULT_MASTER, *, many_records: bool = False) -> None:
+    def __init__(self, master: str = DEFAULT_MASTER, *, records: int = 0) -> None:
         require_spark()
-        self._master, self._many_records = master, many_records
+        self._master, self._records = master, records
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="spark")
         self._work = work_directory("spark")
         self._started: Future[SparkSession] | None = None
@@ -89,8 +89,9 @@ class SparkThread:
 
     def _session(self) -> SparkSession:
         jars = spark_connector_jars().files
+        is_many = self._records >= session.MANY_RECORDS
         self._current = session.spark_session(
-            self._master, connector_jars=jars, work_directory=self._work, many_records=self._many_records
+            self._master, connector_jars=jars, work_directory=self._work, many_records=is_many
         )
         return self._current
 

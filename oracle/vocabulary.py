@@ -23,6 +23,11 @@ class Acks(IntEnum):
     LEADER = 1
     ALL = -1
 
+    @property
+    def word(self) -> str:
+        """Return it as producers are configured: ``all``, ``1`` or ``0``."""
+        return "all" if self is Acks.ALL else str(int(self))
+
 
 class ProduceOutcome(StrEnum):
     """What a producer learned about one record: three-valued, because silence is not refusal."""

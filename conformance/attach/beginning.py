@@ -76,7 +76,6 @@ class LedgerOptions:
     client: ClientSettings = field(default_factory=ClientSettings)
     creates: NewTopicAsked | None = None
     records: int | None = None
-    duration_s: float | None = None
     rate: int | None = 1000
     acks: Acks = Acks.ALL
     is_idempotent: bool | None = None
@@ -163,7 +162,6 @@ def _attached(topic: TopicOfClients, seen: TopicSeenByClients, options: LedgerOp
         began_ns=time.time_ns(),
         cluster=seen.cluster,
         records=options.records,
-        duration_s=options.duration_s,
         rate=options.rate,
         is_own=options.creates is not None,
         beside_others=options.beside_others,

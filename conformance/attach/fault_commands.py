@@ -6,11 +6,12 @@ import os
 import signal
 import subprocess
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.record.attached import COMMANDS_FILE, AppendedLines, CommandRun
+from conformance.record.attached import COMMANDS_FILE, CommandRun
+from conformance.record.directory import AppendedLines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,7 +50,6 @@ class FaultCommands:
         self._due = sorted(commands, key=lambda one: one.at_s)
         self._run, self._may_begin, self._on_begin = run, may_begin, on_begin
         self._noted = AppendedLines(run.path / COMMANDS_FILE)
-        self._number = 0
 
     def run(self, is_over: Callable[[float], bool]) -> None:
         """Run what is due, until it is over.
@@ -58,21 +58,22 @@ class FaultCommands:
             is_over: waits so many seconds, or until it is over, and says whether it is.
         """
         began = time.monotonic()
-        try:
-            while self._due:
-                early_s = began + self._due[0].at_s - time.monotonic()
-                if early_s > 0 or not self._may_begin():
-                    if is_over(min(max(early_s, POLL_S), 1.0)):
-                        return
-                    continue
-                self._run_one(self._due.pop(0).command, is_over)
-        finally:
-            self._noted.close()
+        with closing(self._noted):
+            for number, one in enumerate(self._due, start=1):
+                if not self._await(began + one.at_s, is_over):
+                    return
+                self._run_one(number, one.command, is_over)
 
-    def _run_one(self, command: str, is_over: Callable[[float], bool]) -> None:
-        self._number += 1
+    def _await(self, due: float, is_over: Callable[[float], bool]) -> bool:
+        """Wait until a command is due and may begin; return whether it does before it is over."""
+        while (early_s := due - time.monotonic()) > 0 or not self._may_begin():
+            if is_over(min(max(early_s, POLL_S), 1.0)):
+                return False
+        return True
+
+    def _run_one(self, number: int, command: str, is_over: Callable[[float], bool]) -> None:
         self._on_begin(command)
-        output, began = f"command-{self._number:03d}.log", time.time_ns()
+        output, began = f"command-{number:03d}.log", time.time_ns()
         with (self._run.path / output).open("wb") as printed:
             # the user's own command line, in a group of its own, so that what it starts can be ended with it
             process = subprocess.Popen(

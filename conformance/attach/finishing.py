@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 STABLE_LOOKS = 3
 """So many looks in a row must see the same high watermarks."""
-MANY_RECORDS = 200_000
 
 
 class NotAtRestError(Exception):
@@ -91,7 +90,7 @@ def _spark(given: SparkThread | None, attached: Attached) -> Iterator[SparkThrea
     if given is not None:
         yield given
         return
-    with SparkThread(many_records=sum(attached.ends) - sum(attached.starts) > MANY_RECORDS) as spark:
+    with SparkThread(records=sum(attached.ends) - sum(attached.starts)) as spark:
         yield spark
 
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from conformance.clients.connecting import UnreadableClusterError, connected
 from conformance.probes.topic_of_clients import NotAnsweredError, TopicOfClients
-from conformance.record.attached import SETTINGS_FILE, WATCHED_FILE, AppendedLines, SettingsWatched, read_watched
+from conformance.record.attached import SETTINGS_FILE, WATCHED_FILE, SettingsWatched, read_watched
+from conformance.record.directory import AppendedLines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from kafka.errors import IncompatibleBrokerVersion, KafkaError
 from kafka.protocol.admin import (
     DescribeClusterRequest,
     DescribeConfigsRequest,
@@ -21,18 +20,19 @@ from kafka.protocol.admin import (
 )
 from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 
+from conformance.audit.asking import BrokerAsker
 from conformance.audit.cluster import MIN_ISR, UNCLEAN, BrokerSeen, ClusterSeen, NotSeen, QuorumSeen, Source, Spoken
-from conformance.audit.told import EligibleTold, error_words, refused, request_name, settings_told, topic_told
+from conformance.audit.told import EligibleTold, refused, settings_told, topic_told
+from conformance.clients import CLIENT
 from conformance.clients.client_settings import ClientSettings
-from conformance.clients.connecting import CLIENT, UnreadableClusterError, connected
+from conformance.clients.connecting import UnreadableClusterError, connected
 from fault_injection.releases import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from kafka.net.manager import KafkaConnectionManager
-
     from conformance.audit.cluster import Settings
+    from conformance.clients.connecting import Connection
 
 TOPIC_SETTINGS = (MIN_ISR, UNCLEAN)
 BROKER_SETTINGS = (
@@ -76,9 +76,8 @@ class ClusterReader:
         manager: connected to it.
     """
 
-    def __init__(self, manager: KafkaConnectionManager) -> None:
-        self._manager = manager
-        self._silent: set[int | str] = set()
+    def __init__(self, manager: Connection) -> None:
+        self._asker = BrokerAsker(manager)
 
     def read(self, topics: Sequence[str] = ()) -> ClusterSeen:
         """Read all that an audit looks at.
@@ -111,7 +110,7 @@ class ClusterReader:
         )
 
     def _metadata(self) -> Any:  # noqa: ANN401 - kafka-python makes its classes when it is imported
-        answer = self._asked(MetadataRequest(topics=None, allow_auto_topic_creation=False))
+        answer = self._asker.ask(MetadataRequest(topics=None, allow_auto_topic_creation=False))
         if isinstance(answer, NotSeen):
             raise UnreadableClusterError(f"the cluster's metadata cannot be read: {answer.why}")
         return answer
@@ -123,7 +122,7 @@ class ClusterReader:
 
     def _spoken(self, broker: int) -> Spoken | NotSeen:
         asked = ApiVersionsRequest(client_software_name=CLIENT, client_software_version="1")
-        answer = self._asked(asked, broker)
+        answer = self._asker.ask(asked, broker)
         if isinstance(answer, NotSeen):
             return answer
         return Spoken(
@@ -145,7 +144,7 @@ class ClusterReader:
     def _described(
         self, asked: list[tuple[int, str, list[str]]], broker: int | None = None
     ) -> dict[str, Settings | NotSeen]:
-        answer = self._asked(DescribeConfigsRequest(resources=asked, include_synonyms=broker is not None), broker)
+        answer = self._asker.ask(DescribeConfigsRequest(resources=asked, include_synonyms=broker is not None), broker)
         if isinstance(answer, NotSeen):
             return {name: answer for _, name, _ in asked}
         needed, source = (TOPIC_SETTINGS, Source.TOPIC) if broker is None else (BROKER_SETTINGS, Source.BROKER_FILE)
@@ -153,7 +152,7 @@ class ClusterReader:
         return {name: told.get(name, NotSeen("DescribeConfigs does not tell of it")) for _, name, _ in asked}
 
     def _fenced(self) -> tuple[int, ...] | NotSeen:
-        answer = self._asked(DescribeClusterRequest(include_fenced_brokers=True, min_version=2))
+        answer = self._asker.ask(DescribeClusterRequest(include_fenced_brokers=True, min_version=2))
         if isinstance(answer, NotSeen):
             return answer
         return tuple(sorted(one.broker_id for one in answer.brokers if one.is_fenced))
@@ -162,7 +161,7 @@ class ClusterReader:
         topic = DescribeQuorumRequest.TopicData
         partition = topic.PartitionData(partition_index=0)
         asked = DescribeQuorumRequest(topics=[topic(topic_name="__cluster_metadata", partitions=[partition])])
-        answer = self._asked(asked)
+        answer = self._asker.ask(asked)
         if isinstance(answer, NotSeen):
             return answer
         partitions = [one for topic in answer.topics for one in topic.partitions]
@@ -177,7 +176,7 @@ class ClusterReader:
     def _transactional_ids(self, brokers: Iterable[int]) -> tuple[str, ...] | NotSeen:
         found: set[str] = set()
         for broker in brokers:
-            answer = self._asked(ListTransactionsRequest(state_filters=[], producer_id_filters=[]), broker)
+            answer = self._asker.ask(ListTransactionsRequest(state_filters=[], producer_id_filters=[]), broker)
             if isinstance(answer, NotSeen):
                 return answer
             found.update(one.transactional_id for one in answer.transaction_states)
@@ -189,7 +188,7 @@ class ClusterReader:
         while names:
             topics = [request.TopicRequest(name=name) for name in names]
             asked = request(topics=topics, response_partition_limit=PARTITIONS_AT_ONCE, cursor=cursor)
-            answer = self._asked(asked)
+            answer = self._asker.ask(asked)
             if isinstance(answer, NotSeen):
                 return answer
             told = ((topic.name, one) for topic in answer.topics for one in topic.partitions)
@@ -200,39 +199,6 @@ class ClusterReader:
             cursor = request.Cursor(topic_name=after.topic_name, partition_index=after.partition_index)
             names = [name for name in sorted(names) if name >= after.topic_name]
         return found
-
-    def _asked(self, request: Any, broker: int | None = None) -> Any:  # noqa: ANN401
-        """Send a request, to any broker that answers if none is named, and return the answer, or why there is none."""
-        brokers = self._by_trust() if broker is None else [broker]
-        told = NotSeen("no broker is known")
-        for one in brokers:
-            answer = self._asked_of(one, request)
-            if not isinstance(answer, _Silent):
-                return answer
-            told = NotSeen(answer.why)
-        return told
-
-    def _by_trust(self) -> list[int | str]:
-        """Return every broker, those that answered the last question first."""
-        known = [one.node_id for one in self._manager.cluster.brokers() or self._manager.cluster.bootstrap_brokers()]
-        return sorted(known, key=lambda one: (one in self._silent, str(one)))
-
-    def _asked_of(self, broker: int | str, request: Any) -> Any:  # noqa: ANN401
-        try:
-            answer = self._manager.run(self._manager.send, request, broker)
-        except IncompatibleBrokerVersion:
-            return NotSeen(f"the release has no {request_name(request)} that tells it")
-        except KafkaError as error:
-            self._silent.add(broker)
-            return _Silent(f"broker {broker} did not answer {request_name(request)} ({error_words(error)})")
-        self._silent.discard(broker)
-        if code := getattr(answer, "error_code", 0):
-            return refused(request, code)
-        return answer
-
-
-class _Silent(NotSeen):
-    """A broker that did not answer: another one may."""
 
 
 def _is_asked_for(topic: Any, globs: Sequence[str]) -> bool:  # noqa: ANN401

@@ -5,14 +5,13 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from conformance.clients.outcomes import LEADER_NOT_AVAILABLE
 from oracle.vocabulary import Acks, Fate, ProduceOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from oracle.prediction import Prediction, RecordPrediction
-
-NO_LEADER_FOUND = "LEADER_NOT_AVAILABLE"
 
 
 class Harm(StrEnum):
@@ -63,7 +62,7 @@ def _lost_words(record: RecordPrediction) -> str:
 def _blocked_words(record: RecordPrediction) -> str:
     if record.outcome is ProduceOutcome.INDETERMINATE:
         return f"{record.label} is not acknowledged: its producer knows that it may be gone"
-    if record.error == NO_LEADER_FOUND:
+    if record.error == LEADER_NOT_AVAILABLE:
         return f"{record.label} finds no leader"
     return f"{record.label} is refused ({record.error})"
 

@@ -5,8 +5,22 @@ without interpreting it; what an answer means for a record is decided in ``confo
 All share the settings of librdkafka that stand here.
 """
 
+from collections.abc import Mapping
+from typing import Final
+
+CLIENT = "kafka-conformance"
+"""How clients of the tester call themselves."""
 BACKOFF_MS = 20
 BACKOFF_MS_MAX = 200
+QUIET: Final[Mapping[str, str | int | bool]] = {
+    "client.id": CLIENT,
+    "log_level": 0,
+    "allow.auto.create.topics": False,
+    "reconnect.backoff.ms": BACKOFF_MS,
+    "reconnect.backoff.max.ms": BACKOFF_MS_MAX,
+    "enable.metrics.push": False,
+}
+"""Settings of a client of librdkafka that logs nothing, creates no topics, and connects again soon."""
 
 
 def quiet_configuration(address: str) -> dict[str, str | int | bool]:
@@ -16,15 +30,10 @@ def quiet_configuration(address: str) -> dict[str, str | int | bool]:
         address: ``host:port`` of the broker to start from.
     """
     return {
+        **QUIET,
         "bootstrap.servers": address,
-        "client.id": "kafka-conformance",
-        "log_level": 0,
         "api.version.request": True,
-        "allow.auto.create.topics": False,
         "broker.address.family": "v4",
         "socket.nagle.disable": True,
-        "reconnect.backoff.ms": BACKOFF_MS,
-        "reconnect.backoff.max.ms": BACKOFF_MS_MAX,
         "topic.metadata.refresh.fast.interval.ms": BACKOFF_MS,
-        "enable.metrics.push": False,
     }

@@ -11,6 +11,7 @@ from kafka.errors import KafkaConfigurationError, KafkaError
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 
+from conformance.clients import CLIENT
 from fault_injection.releases import UsageError
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 Connection = KafkaConnectionManager
 """Of a client that is connected to a cluster: whatever asks it something takes it."""
-CLIENT = "kafka-conformance"
 PORT_MAX = 65_535
 _ERRNO = re.compile(r"(?:\[Errno )?(\d+)\]? E[A-Z]+")
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import KafkaException, Producer
 
-from conformance.clients import BACKOFF_MS, BACKOFF_MS_MAX
+from conformance.clients import BACKOFF_MS_MAX, QUIET
 from conformance.clients.outcomes import kafka_error_name
 from conformance.clients.records import key_of, value_of
 from conformance.record.ledger import Attempt, LedgerWriter, OutcomeEntry
@@ -254,16 +254,11 @@ def _producer(settings: Mapping[str, str | int | bool]) -> Iterator[Producer]:
 def _settings(connection: Mapping[str, str], load: LedgerLoad) -> dict[str, str | int | bool]:
     return {
         **connection,
-        "client.id": "kafka-conformance",
-        "log_level": 0,
+        **QUIET,
         "acks": int(load.acks),
         "enable.idempotence": load.is_idempotent,
-        "allow.auto.create.topics": False,
-        "enable.metrics.push": False,
         "queue.buffering.max.messages": QUEUED_MAX,
         "linger.ms": 5,
         "message.timeout.ms": int(load.delivery_timeout_s * 1000),
-        "reconnect.backoff.ms": BACKOFF_MS,
-        "reconnect.backoff.max.ms": BACKOFF_MS_MAX,
         "topic.metadata.refresh.fast.interval.ms": BACKOFF_MS_MAX,
     }

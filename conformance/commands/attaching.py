@@ -56,7 +56,7 @@ RECORDS_MAX = IDS_MAX - 1
 RATE_MAX = 1_000_000
 RATE_DEFAULT = 1000
 TOLD_EVERY_S = 5.0
-WORDS = {Acks.ALL: "all", Acks.LEADER: "1", Acks.NONE: "0"}
+ACKS = {acks.word: acks for acks in (Acks.ALL, Acks.LEADER, Acks.NONE)}
 
 
 def add_attach(parser: Parser) -> None:
@@ -106,7 +106,7 @@ def _add_load(parser: Parser) -> None:
     parser.add_argument("--records", type=whole_number(1, RECORDS_MAX), metavar="N", help="so many records")
     parser.add_argument("--duration", type=duration, metavar="T", help="for so long: 90s, 10m, 1h")
     parser.add_argument("--rate", type=_rate, default=RATE_DEFAULT, metavar="R", help="records a second, or max (1000)")
-    parser.add_argument("--acks", choices=list(WORDS.values()), default="all", help="what producers wait for (all)")
+    parser.add_argument("--acks", choices=list(ACKS), default="all", help="what producers wait for (all)")
     parser.add_argument("--idempotence", choices=["on", "off"], help="on with acks=all, where the release has it")
     parser.add_argument(
         "--value-bytes",
@@ -130,7 +130,7 @@ def _attach(console: Console, parsed: argparse.Namespace) -> int:
     commands = _commands(parsed)
     options = _options(parsed, client)
     parsed.runs_dir.mkdir(parents=True, exist_ok=True)
-    console.progress(_announced(options, commands))
+    console.progress(_announced(options, parsed.duration, commands))
     with _resumable(console, ledger := AttachedLedger(options, parsed.runs_dir)), ledger:
         console.progress(f"seed {ledger.attached.base // IDS_MAX}; the ledger is in {ledger.run.path}")
         with _breaking(console, commands, ledger, one_at_a_time=parsed.one_at_a_time):
@@ -150,9 +150,8 @@ def _options(parsed: argparse.Namespace, client: ClientSettings) -> LedgerOption
         client=client,
         creates=_created(parsed),
         records=parsed.records,
-        duration_s=parsed.duration,
         rate=parsed.rate,
-        acks=next(acks for acks, word in WORDS.items() if word == parsed.acks),
+        acks=ACKS[parsed.acks],
         is_idempotent=None if parsed.idempotence is None else parsed.idempotence == "on",
         value_length=parsed.value_bytes,
         beside_others=parsed.beside_others,
@@ -191,9 +190,9 @@ def _commands(parsed: argparse.Namespace) -> list[FaultCommand]:
     return [FaultCommand(command, at) for command, at in zip(parsed.fault_command, parsed.at, strict=True)]
 
 
-def _announced(options: LedgerOptions, commands: list[FaultCommand]) -> str:
+def _announced(options: LedgerOptions, duration_s: float | None, commands: list[FaultCommand]) -> str:
     """Return beforehand what will be done to the cluster."""
-    much = f"{options.records:,} records" if options.records else f"records for {options.duration_s:g} s"
+    much = f"{options.records:,} records" if options.records else f"records for {duration_s:g} s"
     rate = "as fast as it takes them" if options.rate is None else f"at most {options.rate:,} a second"
     topic = topic_of(options)
     made = f"creates topic {topic} and " if options.creates else ""

@@ -12,18 +12,21 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kafka.errors import IncompatibleBrokerVersion, KafkaError
+from kafka.errors import KafkaError
 from kafka.protocol.admin import DescribeConfigsRequest
 from kafka.protocol.consumer import ListOffsetsRequest, OffsetForLeaderEpochRequest
 from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 
-from conformance.audit.told import error_words, refused
+from conformance.audit.asking import BrokerAsker
+from conformance.audit.cluster import NotSeen
+from conformance.audit.told import refused
+from conformance.clients import CLIENT
 from conformance.record.attached import PartitionWatched, SettingsWatched
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from kafka.net.manager import KafkaConnectionManager
+    from conformance.clients.connecting import Connection
 
 LATEST, EARLIEST = -1, -2
 CONSUMER, NO_EPOCH = -1, -1
@@ -65,10 +68,10 @@ class TopicOfClients:
         manager: connected to the cluster.
     """
 
-    def __init__(self, manager: KafkaConnectionManager, topic: str) -> None:
+    def __init__(self, manager: Connection, topic: str) -> None:
         self._manager = manager
+        self._asker = BrokerAsker(manager)
         self._topic = topic
-        self._silent: set[int | str] = set()
 
     def seen(self) -> TopicSeenByClients | None:
         """Return the topic as the first broker that answers tells it; None if there is none.
@@ -77,7 +80,8 @@ class TopicOfClients:
             NotAnsweredError: no broker answers, or this user may not see the topic.
         """
         named = MetadataRequest.MetadataRequestTopic(name=self._topic)
-        broker, answer = self._asked_of_any(MetadataRequest(topics=[named], allow_auto_topic_creation=False))
+        answer = self._answered(MetadataRequest(topics=[named], allow_auto_topic_creation=False))
+        broker = self._asker.answered_by
         told = next(one for one in answer.topics if one.name == self._topic)
         if told.error_code in (3, 5):  # UNKNOWN_TOPIC_OR_PARTITION, LEADER_NOT_AVAILABLE
             return None
@@ -89,7 +93,7 @@ class TopicOfClients:
         partitions = tuple(_partition(one, now, _number(broker)) for one in ordered)
         return TopicSeenByClients(answer.cluster_id, partitions, len(ordered[0].replica_nodes))
 
-    def _know(self, leaders: set[int], told_by: int | str) -> None:
+    def _know(self, leaders: set[int], told_by: int | str | None) -> None:
         """Learn the addresses of leaders that were away when the client connected, from who has told of them."""
         if leaders - {-1} - {one.node_id for one in self._manager.cluster.brokers()}:
             with suppress(KafkaError):
@@ -97,50 +101,62 @@ class TopicOfClients:
 
     def is_idempotence_known(self) -> bool:
         """Return whether the release has idempotent producers (KIP-98, 0.11)."""
-        asked = ApiVersionsRequest(client_software_name="kafka-conformance", client_software_version="1")
-        return any(one.api_key == INIT_PRODUCER_ID for one in self._asked_of_any(asked)[1].api_keys)
+        answer = self._answered(ApiVersionsRequest(client_software_name=CLIENT, client_software_version="1"))
+        return any(one.api_key == INIT_PRODUCER_ID for one in answer.api_keys)
 
     def offsets(self, partitions: Sequence[PartitionWatched], timestamp: int = LATEST) -> dict[int, int]:
         """Return the high watermark, or the log start offset, of partitions whose leaders answer.
 
         A leader that is in another epoch by now does not (KIP-320): what it tells would be taken for the epoch before.
         """
-        found: dict[int, int] = {}
-        epochs = {one.partition: NO_EPOCH if one.leader_epoch is None else one.leader_epoch for one in partitions}
-        request = ListOffsetsRequest.ListOffsetsTopic
-        for leader, led in _by_leader(partitions).items():
+        topic = ListOffsetsRequest.ListOffsetsTopic
+
+        def request(led: Sequence[PartitionWatched]) -> ListOffsetsRequest:
             asked = [
-                request.ListOffsetsPartition(
-                    partition_index=one, current_leader_epoch=epochs[one], timestamp=timestamp, max_num_offsets=1
+                topic.ListOffsetsPartition(
+                    partition_index=one.partition,
+                    current_leader_epoch=NO_EPOCH if one.leader_epoch is None else one.leader_epoch,
+                    timestamp=timestamp,
+                    max_num_offsets=1,
                 )
                 for one in led
             ]
-            topics = [request(name=self._topic, partitions=asked)]
-            answer = self._answered(leader, ListOffsetsRequest(CONSUMER, isolation_level=0, topics=topics))
-            found |= _offsets_told(answer, "offset")
-        return found
+            return ListOffsetsRequest(CONSUMER, isolation_level=0, topics=[topic(name=self._topic, partitions=asked)])
+
+        return self._told_by_leaders(partitions, request, "offset")
 
     def log_ends(self, partitions: Sequence[PartitionWatched]) -> dict[int, int]:
         """Return the log end offset of partitions whose leaders tell it; the newest epoch ends there."""
-        found: dict[int, int] = {}
-        request = OffsetForLeaderEpochRequest.OffsetForLeaderTopic
-        known = [one for one in partitions if one.leader_epoch is not None]
-        epochs = {one.partition: one.leader_epoch for one in known}
-        for leader, led in _by_leader(known).items():
+        topic = OffsetForLeaderEpochRequest.OffsetForLeaderTopic
+
+        def request(led: Sequence[PartitionWatched]) -> OffsetForLeaderEpochRequest:
             asked = [
-                request.OffsetForLeaderPartition(partition=one, current_leader_epoch=-1, leader_epoch=epochs[one])
+                topic.OffsetForLeaderPartition(
+                    partition=one.partition, current_leader_epoch=NO_EPOCH, leader_epoch=one.leader_epoch
+                )
                 for one in led
             ]
-            topics = [request(topic=self._topic, partitions=asked)]
-            answer = self._answered(leader, OffsetForLeaderEpochRequest(CONSUMER, topics=topics))
-            found |= _offsets_told(answer, "end_offset")
+            return OffsetForLeaderEpochRequest(CONSUMER, topics=[topic(topic=self._topic, partitions=asked)])
+
+        return self._told_by_leaders([one for one in partitions if one.leader_epoch is not None], request, "end_offset")
+
+    def _told_by_leaders(
+        self,
+        partitions: Sequence[PartitionWatched],
+        request: Callable[[Sequence[PartitionWatched]], Any],
+        name: str,
+    ) -> dict[int, int]:
+        """Ask each leader about its partitions; return one offset of each that was told without an error."""
+        found: dict[int, int] = {}
+        for leader, led in _by_leader(partitions).items():
+            found |= _offsets_told(self._asker.ask(request(led), leader), name)
         return found
 
     def settings(self) -> SettingsWatched:
         """Return the topic's settings, or why they cannot be seen."""
         now = time.time_ns()
         try:
-            _, answer = self._asked_of_any(DescribeConfigsRequest(resources=[(_TOPIC, self._topic, list(SETTINGS))]))
+            answer = self._answered(DescribeConfigsRequest(resources=[(_TOPIC, self._topic, list(SETTINGS))]))
         except NotAnsweredError as error:
             return SettingsWatched(now, why_not=str(error))
         told = answer.results[0]
@@ -148,35 +164,23 @@ class TopicOfClients:
             return SettingsWatched(now, why_not=refused(DescribeConfigsRequest, told.error_code).why)
         return SettingsWatched(now, {one.name: one.value for one in sorted(told.configs, key=lambda one: one.name)})
 
-    def _answered(self, broker: int, request: Any) -> Any:  # noqa: ANN401 - kafka-python makes its classes at import
-        """Return the answer of one broker; None if there is none."""
-        try:
-            return self._manager.run(self._manager.send, request, broker)
-        except KafkaError:
-            return None
+    def _answered(self, request: Any) -> Any:  # noqa: ANN401 - kafka-python makes its classes at import
+        """Return the answer of any broker.
 
-    def _asked_of_any(self, request: Any) -> tuple[int | str, Any]:  # noqa: ANN401
-        known = [one.node_id for one in self._manager.cluster.brokers() or self._manager.cluster.bootstrap_brokers()]
-        why = "no broker is known"
-        for broker in sorted(known, key=lambda one: (one in self._silent, str(one))):
-            try:
-                answer = self._manager.run(self._manager.send, request, broker)
-            except IncompatibleBrokerVersion as error:
-                raise NotAnsweredError("the release has no request that tells it") from error
-            except KafkaError as error:
-                self._silent.add(broker)
-                why = f"broker {broker} did not answer ({error_words(error)})"
-            else:
-                self._silent.discard(broker)
-                return broker, answer
-        raise NotAnsweredError(why)
+        Raises:
+            NotAnsweredError: none answers, or one refuses.
+        """
+        answer = self._asker.ask(request)
+        if isinstance(answer, NotSeen):
+            raise NotAnsweredError(answer.why)
+        return answer
 
 
-def _by_leader(partitions: Sequence[PartitionWatched]) -> Mapping[int, list[int]]:
-    found: dict[int, list[int]] = defaultdict(list)
+def _by_leader(partitions: Sequence[PartitionWatched]) -> Mapping[int, list[PartitionWatched]]:
+    found: dict[int, list[PartitionWatched]] = defaultdict(list)
     for one in partitions:
         if one.leader is not None:
-            found[one.leader].append(one.partition)
+            found[one.leader].append(one)
     return found
 
 
@@ -187,12 +191,12 @@ def _partition(told: Any, now: int, broker: int) -> PartitionWatched:  # noqa: A
     return PartitionWatched(now, told.partition_index, leader, epoch if epoch >= 0 else None, isr, broker)
 
 
-def _number(broker: int | str) -> int:
+def _number(broker: int | str | None) -> int:
     return broker if isinstance(broker, int) else -1
 
 
 def _offsets_told(answer: Any, name: str) -> dict[int, int]:  # noqa: ANN401
-    if answer is None:
+    if isinstance(answer, NotSeen):
         return {}
     partitions = [one for topic in answer.topics for one in topic.partitions]
     numbered = {getattr(one, "partition_index", getattr(one, "partition", -1)): one for one in partitions}

@@ -4,7 +4,6 @@ The classes are those of a run (``classify``). Records of one partition and one 
 another partition than its own is a phantom there; what is below the log's start was deleted, as retention does.
 """
 
-import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,7 +19,7 @@ from conformance.reconcile.jvm import failing_as
 from conformance.reconcile.records import OUTCOMES, REFUSED, Tables, errors_of, in_order, joined, worded
 from conformance.reconcile.session import tune
 from conformance.reconcile.summary import SAMPLE_ROWS_MAX, rows_of
-from conformance.reconcile.topic import decoded, write_topic
+from conformance.reconcile.topic import read_ranges, write_topic
 from conformance.record.attached import COUNTED_FILE, IDS_MAX, Attached, Counted, PartitionCounted, RecordOfNote
 from conformance.record.directory import RunDirectory
 
@@ -28,6 +27,7 @@ NOT_KEPT = tuple(name for name in CLASSES if name != "kept")
 NOTED = "reconciliation/not_kept"
 """Where every record that is in another class than kept is listed, as Parquet."""
 _AMONG = ("partition", "sender")
+_PATIENT = {"kafkaConsumer.pollTimeoutMs": "60000"}
 
 
 def read_attached_topic(spark: SparkSession, run: Path, attached: Attached, connection: Mapping[str, str]) -> None:
@@ -43,26 +43,13 @@ def read_attached_topic(spark: SparkSession, run: Path, attached: Attached, conn
         ReconcileError: brokers did not give every offset in between.
     """
     tune(spark, sum(attached.ends) - sum(attached.starts))
-    with failing_as(f"asking {attached.bootstrap} for topic {attached.topic}"):
-        spark.conf.set("spark.sql.streaming.kafka.useDeprecatedOffsetFetching", "false")
-        options = {**{f"kafka.{name}": value for name, value in connection.items()}, **_ranges(attached)}
-        records = spark.read.format("kafka").options(**options).load()
-    write_topic(decoded(records), run)
+    options = {**{f"kafka.{name}": value for name, value in connection.items()}, **_PATIENT}
+    write_topic(read_ranges(spark, attached.bootstrap, attached.topic, _ranges(attached), options), run)
 
 
-def _ranges(attached: Attached) -> Mapping[str, str]:
-    firsts = map(max, attached.starts, attached.log_starts)
-    starts = {str(number): min(first, attached.ends[number]) for number, first in enumerate(firsts)}
-    ends = {str(number): end for number, end in enumerate(attached.ends)}
-    return {
-        "kafka.bootstrap.servers": attached.bootstrap,
-        "assign": json.dumps({attached.topic: list(range(attached.partitions))}),
-        "startingOffsets": json.dumps({attached.topic: starts}),
-        "endingOffsets": json.dumps({attached.topic: ends}),
-        "failOnDataLoss": "true",
-        "kafka.isolation.level": "read_uncommitted",
-        "kafkaConsumer.pollTimeoutMs": "60000",
-    }
+def _ranges(attached: Attached) -> Mapping[int, tuple[int, int]]:
+    ends = enumerate(zip(map(max, attached.starts, attached.log_starts), attached.ends, strict=True))
+    return {number: (min(first, end), end) for number, (first, end) in ends}
 
 
 def reconcile_attached(spark: SparkSession, run: Path, attached: Attached) -> Counted:

@@ -8,6 +8,7 @@ Sources: Structured Streaming + Kafka Integration Guide, batch queries.
 """
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -35,10 +36,37 @@ def read_topic(spark: SparkSession, bootstrap: str, topic: str, end_offset: int)
     Raises:
         ReconcileError: the source is not there, or refuses the options.
     """
+    timeouts = {
+        "kafka.request.timeout.ms": str(_REQUEST_TIMEOUT_MS),
+        "kafka.default.api.timeout.ms": str(_POLL_TIMEOUT_MS),
+        "kafkaConsumer.pollTimeoutMs": str(_POLL_TIMEOUT_MS),
+    }
+    return read_ranges(spark, bootstrap, topic, {_PARTITION: (_EARLIEST, end_offset)}, timeouts)
+
+
+def read_ranges(
+    spark: SparkSession,
+    bootstrap: str,
+    topic: str,
+    ranges: Mapping[int, tuple[int, int]],
+    options: Mapping[str, str],
+) -> DataFrame:
+    """Return partitions of a topic as rows of ``run_files.TOPIC``; they are read when the rows are used.
+
+    Args:
+        spark: the session.
+        bootstrap: the brokers to ask first.
+        topic: its name.
+        ranges: of each partition the first offset, and the one to stop before.
+        options: of Spark's Kafka source, beside what every reading has.
+
+    Raises:
+        ReconcileError: the source is not there, or refuses the options.
+    """
     with failing_as(f"asking {bootstrap} for topic {topic}"):
         spark.conf.set(_DEPRECATED_OFFSET_FETCHING, "false")
-        records = spark.read.format("kafka").options(**_options(bootstrap, topic, end_offset)).load()
-        return decoded(records)
+        source = {**options, **_options(bootstrap, topic, ranges)}
+        return decoded(spark.read.format("kafka").options(**source).load())
 
 
 def decoded(records: DataFrame) -> DataFrame:
@@ -62,17 +90,16 @@ def write_topic(records: DataFrame, run_directory: Path) -> None:
         records.write.mode("overwrite").parquet(str(run_directory / "topic"))
 
 
-def _options(bootstrap: str, topic: str, end_offset: int) -> dict[str, str]:
+def _options(bootstrap: str, topic: str, ranges: Mapping[int, tuple[int, int]]) -> dict[str, str]:
+    starts = {str(partition): start for partition, (start, _) in ranges.items()}
+    ends = {str(partition): end for partition, (_, end) in ranges.items()}
     return {
         "kafka.bootstrap.servers": bootstrap,
-        "assign": json.dumps({topic: [_PARTITION]}),
-        "startingOffsets": json.dumps({topic: {str(_PARTITION): _EARLIEST}}),
-        "endingOffsets": json.dumps({topic: {str(_PARTITION): end_offset}}),
+        "assign": json.dumps({topic: list(ranges)}),
+        "startingOffsets": json.dumps({topic: starts}),
+        "endingOffsets": json.dumps({topic: ends}),
         "failOnDataLoss": "true",
         "kafka.isolation.level": "read_uncommitted",
-        "kafka.request.timeout.ms": str(_REQUEST_TIMEOUT_MS),
-        "kafka.default.api.timeout.ms": str(_POLL_TIMEOUT_MS),
-        "kafkaConsumer.pollTimeoutMs": str(_POLL_TIMEOUT_MS),
     }
 
 

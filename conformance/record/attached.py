@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from conformance.record.directory import as_line
+from conformance.record.directory import AppendedLines
 from oracle.vocabulary import Acks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from conformance.record.directory import RunDirectory
 
@@ -90,7 +89,6 @@ class Attached:
     began_ns: int
     cluster: str | None = None
     records: int | None = None
-    duration_s: float | None = None
     rate: int | None = None
     is_own: bool = False
     beside_others: bool = False
@@ -105,7 +103,7 @@ class Attached:
     @property
     def acks_word(self) -> str:
         """Return acks as producers have it: ``all``, ``1`` or ``0``."""
-        return "all" if self.acks == Acks.ALL else str(self.acks)
+        return Acks(self.acks).word
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,23 +250,6 @@ class AttachVerdict:
     reason: str
     judged: tuple[Judged, ...]
     rests_on: tuple[str, ...]
-
-
-class AppendedLines:
-    """A file of one record a line that is written while it goes on; lines that were written survive the tester."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._stream = path.open("a", encoding="utf-8")
-
-    def append(self, record: object) -> None:
-        """Write a record, whole."""
-        self._stream.write(as_line(record))
-        self._stream.flush()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._stream.close()
 
 
 def append_lines(run: RunDirectory, name: str, records: Iterable[object]) -> None:

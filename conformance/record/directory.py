@@ -126,6 +126,23 @@ def as_line(value: object) -> str:
     return json.dumps({name: plain[name] for name in told}) + "\n"
 
 
+class AppendedLines:
+    """A file of one record a line that is written while it goes on; lines that were written survive the tester."""
+
+    def __init__(self, path: Path) -> None:
+        self._stream = path.open("a", encoding="utf-8")
+
+    def append(self, record: object) -> None:
+        """Write a record, whole; what comes after the end is dropped."""
+        if not self._stream.closed:
+            self._stream.write(as_line(record))
+            self._stream.flush()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
+
 def write_whole(path: Path, text: str) -> None:
     """Write a file by another name and rename it: it is the old one or the new one, never half of one."""
     path.parent.mkdir(parents=True, exist_ok=True)

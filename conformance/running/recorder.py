@@ -8,9 +8,9 @@ from __future__ import annotations
 import time
 from dataclasses import asdict, replace
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
-from conformance.record.directory import as_line
+from conformance.record.directory import AppendedLines
 from conformance.record.observations import OBSERVATIONS_FILE
 from conformance.record.timeline import TIMELINE_FILE, Event, FileOfFault, FrameOfFault, ProcessOfFault, TimelineMark
 from conformance.running.holding import place_of
@@ -39,8 +39,8 @@ class Recorder:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self._observations = _appender(directory / OBSERVATIONS_FILE)
-        self._timeline = _appender(directory / TIMELINE_FILE)
+        self._observations = AppendedLines(directory / OBSERVATIONS_FILE)
+        self._timeline = AppendedLines(directory / TIMELINE_FILE)
         self._lock = Lock()
         self.step: int | None = None
 
@@ -55,7 +55,7 @@ class Recorder:
     def observe(self, seen: Observation) -> None:
         """Record what was measured, now and in this step."""
         with self._lock:
-            _append(self._observations, replace(seen, t_ns=time.monotonic_ns(), step=self.step))
+            self._observations.append(replace(seen, t_ns=time.monotonic_ns(), step=self.step))
 
     def mark(self, event: Event, subject: object, text: str, **fields: Any) -> None:  # noqa: ANN401 - those of Mark
         """Record that something happened to ``subject``, with the words a reader needs.
@@ -85,17 +85,7 @@ class Recorder:
             self._timeline.close()
 
     def _mark(self, event: Event, subject: str, text: str, **fields: Any) -> None:  # noqa: ANN401 - those of Mark
-        _append(self._timeline, TimelineMark(event, subject, text, time.monotonic_ns(), self.step, **fields))
-
-
-def _append(stream: TextIO, noted: TimelineMark | Observation) -> None:
-    if not stream.closed:
-        stream.write(as_line(noted))
-        stream.flush()
-
-
-def _appender(path: Path) -> TextIO:
-    return path.open("a", encoding="utf-8")
+        self._timeline.append(TimelineMark(event, subject, text, time.monotonic_ns(), self.step, **fields))
 
 
 # Faults and holds on the timeline

@@ -118,7 +118,7 @@ class GuaranteeCell:
     @property
     def acks_word(self) -> str:
         """Return acks as producers are configured."""
-        return "all" if self.acks is Acks.ALL else str(int(self.acks))
+        return self.acks.word
 
     @property
     def searched(self) -> GuaranteeCell:

@@ -52,7 +52,7 @@ class Produce(Step):
 
     @override
     def sentence(self) -> str:
-        acks = "all" if self.acks is Acks.ALL else str(int(self.acks))
+        acks = self.acks.word
         to = "" if self.leader is None else f" to broker {self.leader}"
         return f"produce {listed(self.records)}{to} with acks={acks}{self._expected()}"
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 FILE_LINES_MAX = 300
 LONGER_FILES = {
     "conformance/commands/attaching.py": "`attach`: what it takes, says beforehand, does, and says at the end",
-    "conformance/record/attached.py": "every file of an attached ledger: its form, and how it is read and written",
     "fault_injection/cluster/lifecycle.py": "all that can be done to a cluster, and what is known of its nodes",
     "conformance/commands/judgement.py": "`judge`: what it takes and needs, and what it says of both verdicts",
     "conformance/scenarios/leader_epoch/le_05_zombies.py": "one row: every way not to have heard of a leader epoch",

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
-from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
-from kafka import KafkaConsumer, TopicPartition
 
+from benchmarks.attached import Recounted, recounted, start_again, started
 from conformance.attach.beginning import LedgerOptions, NewTopicAsked, begin
 from conformance.attach.finishing import NotAtRestError, counted_of, delete_created, finish
 from conformance.attach.ledger import AttachedLedger
@@ -25,11 +23,7 @@ from conformance.clients.client_settings import ClientSettings
 from conformance.record.attached import Phase, Promised, read_attached, read_commands
 from conformance.record.directory import RunDirectory
 from conformance.spark_thread import SparkThread
-from fault_injection.cluster.backends.process import ProcessBackend
-from fault_injection.cluster.lifecycle import Cluster
-from fault_injection.cluster.relay import DirectRelay
-from fault_injection.cluster.spec import ClusterSpec
-from fault_injection.releases import MetadataMode, UsageError, find_release, jars_of
+from fault_injection.releases import UsageError
 from fault_injection.waiting import until
 from oracle.vocabulary import Acks
 from reports.attach_page import write_attach_page
@@ -38,45 +32,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from fault_injection.cluster.lifecycle import Cluster
+
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(300)]
 CLIENT = ClientSettings()
 
 
 @pytest.fixture(scope="module", params=["0.11.0.3", "2.8.2", "3.9.2", "4.4.0"])
 def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    release = find_release(request.param)
-    is_kraft = release.default_metadata_mode is MetadataMode.KRAFT
-    settings = {"broker.session.timeout.ms" if is_kraft else "zookeeper.session.timeout.ms": "6000"}
-    controller = 100 if is_kraft else None
-    spec = ClusterSpec(release, release.default_metadata_mode, controller_id=controller, overrides=settings)
-    backend, relay = ProcessBackend(), DirectRelay()
-    try:
-        with Cluster.start(spec, jars_of(release), backend, relay, tmp_path_factory.mktemp("attached")) as started:
-            yield started
-    finally:
-        relay.close()
-        backend.close()
+    with started(request.param, tmp_path_factory.mktemp("attached")) as three_brokers:
+        yield three_brokers
 
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[SparkThread]:
     with SparkThread() as thread:
         yield thread
-
-
-def _start(cluster: Cluster, broker: int) -> None:
-    """Start a broker until it listens: with ZooKeeper it ends as long as its last registration is there."""
-    host, port = cluster.client_address(broker).split(":")
-
-    def listens() -> bool:
-        if not cluster.is_alive(broker):
-            cluster.start_broker(broker)
-        with suppress(OSError):
-            socket.create_connection((host, int(port)), 1).close()
-            return True
-        return False
-
-    until(listens, deadline_s=90, what=f"broker {broker} listens", interval_s=0.5)
 
 
 def _options(cluster: Cluster, topic: str, **changes: object) -> LedgerOptions:
@@ -86,43 +57,6 @@ def _options(cluster: Cluster, topic: str, **changes: object) -> LedgerOptions:
     return replace(options, **changes)
 
 
-@dataclass(frozen=True)
-class Recounted:
-    """Classes of records by ids, from the ledger by DuckDB and the topic by kafka-python."""
-
-    acknowledged: int
-    lost: frozenset[int]
-    read: int
-    duplicated: int
-
-
-def _recounted(cluster: Cluster, run: RunDirectory) -> Recounted:
-    attached = read_attached(run)
-    partitions = [TopicPartition(attached.topic, number) for number in range(attached.partitions)]
-    keys: list[bytes] = []
-    consumer = KafkaConsumer(
-        bootstrap_servers=[cluster.client_address(one) for one in cluster.live_brokers],
-        enable_auto_commit=False,
-        auto_offset_reset="earliest",
-    )
-    with closing(consumer):
-        consumer.assign(partitions)
-        consumer.seek_to_beginning()
-        ends = consumer.end_offsets(partitions)
-
-        def is_read() -> bool:
-            keys.extend(one.key for batch in consumer.poll(timeout_ms=500).values() for one in batch)
-            return all(consumer.position(one) >= ends[one] for one in partitions)
-
-        until(is_read, deadline_s=60, what="the topic read")
-    ids = [int.from_bytes(key, "big") for key in keys]
-    told = duckdb.sql(
-        f"select record_id from '{run.path}/ledger/outcomes-*.parquet' where outcome = 'acknowledged'"
-    ).fetchall()
-    acknowledged = {row[0] for row in told}
-    return Recounted(len(acknowledged), frozenset(acknowledged - set(ids)), len(ids), len(ids) - len(set(ids)))
-
-
 def _named_lost(run: RunDirectory) -> frozenset[int]:
     rows = duckdb.sql(f"select record_id from '{run.path}/reconciliation/not_kept/*.parquet' where lost").fetchall()
     return frozenset(row[0] for row in rows)
@@ -130,13 +64,13 @@ def _named_lost(run: RunDirectory) -> frozenset[int]:
 
 def _agree(cluster: Cluster, run: RunDirectory) -> Recounted:
     """Make sure that both counts are the same, and return one."""
-    counted, recounted = counted_of(run), _recounted(cluster, run)
+    counted, again = counted_of(run), recounted(cluster, run)
     assert counted.identity_holds
-    assert counted.told("acknowledged") == recounted.acknowledged
-    assert counted.total("lost") == len(recounted.lost)
-    assert _named_lost(run) == recounted.lost
-    assert sum(one.read for one in counted.partitions) == recounted.read
-    return recounted
+    assert counted.told("acknowledged") == again.acknowledged
+    assert counted.total("lost") == len(again.lost)
+    assert _named_lost(run) == again.lost
+    assert sum(one.read for one in counted.partitions) == again.read
+    return again
 
 
 def test_a_killed_leader_takes_nothing_with_it(cluster: Cluster, spark: SparkThread, tmp_path: Path) -> None:
@@ -145,7 +79,7 @@ def test_a_killed_leader_takes_nothing_with_it(cluster: Cluster, spark: SparkThr
         before = ledger.progress.acknowledged
         cluster.kill(1)
         until(lambda: ledger.progress.acknowledged > before + 4_000, deadline_s=90, what="records after it")
-        _start(cluster, 1)
+        start_again(cluster, 1)
         until(lambda: ledger.is_in_sync, deadline_s=60, what="every replica in sync")
     verdict = ledger.verdict(spark)
     assert verdict.promise is Promised.KEPT, verdict
@@ -171,7 +105,7 @@ def test_acks_1_loses_what_followers_had_not_fetched(cluster: Cluster, spark: Sp
         until(lambda: ledger.watcher.latest[0].leader in others, deadline_s=60, what="another leader")
         ledger.stop()
         ledger.done(150)
-        _start(cluster, leader)
+        start_again(cluster, leader)
     verdict = ledger.verdict(spark)
     assert verdict.promise is Promised.ALLOWED_BY_SETTINGS, verdict
     assert len(_agree(cluster, ledger.run).lost) >= 100
@@ -186,8 +120,7 @@ def test_tails_that_were_cut_off_are_a_broken_promise(cluster: Cluster, spark: S
     cluster.kill(1, 2, 3)
     for broker in (1, 2, 3):
         _cut_tail(cluster, broker, f"{topic}-0/00000000000000000000.log")
-    for broker in (1, 2, 3):
-        _start(cluster, broker)
+    start_again(cluster, 1, 2, 3)
     verdict = ledger.verdict(spark)
     lost = _agree(cluster, ledger.run).lost
     assert verdict.promise is Promised.BROKEN, verdict
@@ -246,7 +179,7 @@ def test_a_partition_without_a_leader_decides_nothing_yet(cluster: Cluster, spar
     cluster.kill(leader)
     with pytest.raises(NotAtRestError, match=r"partition 0 has (no|a) leader"):
         finish(ledger.run, CLIENT, 10, spark)
-    _start(cluster, leader)
+    start_again(cluster, leader)
     assert finish(ledger.run, CLIENT, 60, spark).promise is Promised.KEPT
     delete_created(ledger.run, CLIENT)
 
