@@ -39,7 +39,7 @@ WRITTEN_EVERY_S = 1.0
 POLL_S = 0.05
 FLUSH_MARGIN_S = 10.0
 HURRY_S = 3.0
-IN_VAIN_MAX = 3
+IN_VAIN_MAX = 5
 """So many producers may fail for good in a row before any record was acknowledged."""
 AGAIN_S = 1.0
 """How long after a producer that failed for good in vain the next one begins."""
