@@ -30,6 +30,7 @@ AT_NIGHT = {
     # Either backend has the oldest and the newest release every time, in these two ways; crossed over, at night.
     "tests/fault_injection/cluster/": r"\[(0\.10\.2-process|4\.3-docker)\]",
     "tests/fault_injection/cluster/test_container_files.py": r"\[4\.3\]",
+    "tests/fault_injection/cluster/test_several_controllers.py": r"\[3\.3\]",
     "tests/fault_injection/cluster/test_isolation.py": r"_is_unregistered_.*\[process\]|_keeps_.*\[docker\]",
     "tests/fault_injection/faults/test_process_faults.py": r"\[docker-(kill|kill_together|stop|pause)-",
     # Releases between the oldest and the newest.
@@ -37,6 +38,9 @@ AT_NIGHT = {
     "tests/conformance/attach/test_attach_secured.py": r"\[4\.4\.0-librdkafka\]|::test_(the_command|a_password_alone)_",
     "tests/conformance/attach/test_attach_interrupted.py": r"::test_a_",
     "tests/conformance/audit/test_audit_with_brokers.py": r"\[(2\.8\.2|3\.9\.2)\]",
+    "tests/conformance/audit/test_audit_refused.py": r"\[2\.8\.2\]",
+    # Mistakes of every kind on clusters made for them, and a good cluster of every line.
+    "tests/conformance/audit/test_seeded_mistakes.py": r"::test_(?!every_check_)",
     "tests/conformance/audit/test_demonstrations_with_brokers.py": r"::test_(brokers_do_the_harm|a_topic)_|\[known-",
     "tests/conformance/audit/test_api_versions.py": r"\[(?!0\.10\.2\.2/|4\.4\.0/)",
     "tests/conformance/clients/": r"\[(2\.8\.2|3\.9\.2)[]-]",
