@@ -73,7 +73,11 @@ def main() -> None:
 
 @contextmanager
 def started(
-    version: str, directory: Path, settings: Mapping[str, str] | None = None, gate: GateProxy | None = None
+    version: str,
+    directory: Path,
+    settings: Mapping[str, str] | None = None,
+    gate: GateProxy | None = None,
+    other_controllers: tuple[int, ...] = (),
 ) -> Iterator[Cluster]:
     """Start three brokers of a release that the controller misses after six seconds.
 
@@ -82,6 +86,7 @@ def started(
         directory: for what the nodes write.
         settings: further ones of the brokers.
         gate: through which clients come that begin at ``client_links.relayed_bootstrap``; None for no such way.
+        other_controllers: ids of KRaft controllers beside the first.
     """
     line = line_named(version)
     is_kraft = line.metadata is MetadataMode.KRAFT
@@ -92,6 +97,7 @@ def started(
         controller_id=100 if is_kraft else None,
         overrides={**session, **(settings or {})},
         client_links=gate is not None,
+        other_controller_ids=other_controllers,
     )
     with (
         closing(ProcessBackend()) as backend,

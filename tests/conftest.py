@@ -36,7 +36,7 @@ AT_NIGHT = {
     # Releases between the oldest and the newest.
     "tests/conformance/attach/": r"\[(0\.11\.0\.3|2\.8\.2|3\.9\.2)[]-]",
     "tests/conformance/attach/test_attach_secured.py": r"\[4\.4\.0-librdkafka\]|::test_(the_command|a_password_alone)_",
-    "tests/conformance/attach/test_attach_interrupted.py": r"::test_a_",
+    "tests/conformance/attach/test_attach_interrupted.py": r"::test_(a|three)_",
     "tests/conformance/audit/test_audit_with_brokers.py": r"\[(2\.8\.2|3\.9\.2)\]",
     "tests/conformance/audit/test_audit_refused.py": r"\[2\.8\.2\]",
     # Mistakes of every kind on clusters made for them, and a good cluster of every line.

@@ -17,7 +17,7 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
-from benchmarks.attached import recounted, started
+from benchmarks.attached import recounted, start_again, started
 from conformance.attach.beginning import LedgerOptions, NewTopicAsked
 from conformance.attach.finishing import counted_of
 from conformance.attach.ledger import AttachedLedger
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from concurrent.futures import Future
     from pathlib import Path
+
+    from fault_injection.cluster.lifecycle import Cluster
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(300)]
 WITH_ACLS = {
@@ -75,6 +77,33 @@ def test_a_ledger_whose_network_is_gone_is_whole_and_goes_on_when_it_is_back(
         again, counted = recounted(cluster, ledger.run), counted_of(ledger.run)
         assert (again.acknowledged, again.lost) == (counted.told("acknowledged"), frozenset())
         assert counted.told("indeterminate") > 500
+
+
+def test_three_controllers_of_which_the_leading_one_is_killed_take_nothing_with_them(tmp_path: Path) -> None:
+    with started("4.4.0", tmp_path / "brokers", other_controllers=(101, 102)) as cluster:
+        options = LedgerOptions(
+            tuple(cluster.bootstrap.split(",")), "controllers", creates=NewTopicAsked(partitions=2), rate=500
+        )
+        with AttachedLedger(options, tmp_path) as ledger:
+            until(lambda: ledger.progress.acknowledged > 1_000 and ledger.is_in_sync, deadline_s=30, what="records")
+            (before,) = _leading_controllers(cluster)
+            cluster.kill(before)
+            broker = ledger.watcher.latest[0].leader
+            cluster.kill(broker)
+            until(lambda: ledger.watcher.latest[0].leader not in (broker, None), deadline_s=60, what="another leader")
+            assert len(_leading_controllers(cluster)) == 2
+            start_again(cluster, broker)
+            until(lambda: ledger.is_in_sync, deadline_s=60, what="every replica in sync")
+        verdict = ledger.verdict()
+        assert verdict.promise is Promised.KEPT, verdict
+        again, counted = recounted(cluster, ledger.run), counted_of(ledger.run)
+        assert (again.acknowledged, again.lost) == (counted.told("acknowledged"), frozenset())
+
+
+def _leading_controllers(cluster: Cluster) -> list[int]:
+    """Return the controllers that led at some time."""
+    nodes = cluster.spec.metadata_nodes
+    return [one.id for one in nodes if "Completed transition to Leader" in cluster.log_text(one.id)]
 
 
 def test_a_producer_that_may_not_write_is_followed_by_one_that_may(tmp_path: Path) -> None:
