@@ -13,10 +13,10 @@ from conformance.record.attached import (
     Counted,
     Promised,
     read_attached,
-    read_commands,
     read_settings,
     read_watched,
 )
+from conformance.record.fault_commands import read_commands
 from reports.html import style_sheet, template_environment
 
 if TYPE_CHECKING:

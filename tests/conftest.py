@@ -30,12 +30,17 @@ AT_NIGHT = {
     # Either backend has the oldest and the newest release every time, in these two ways; crossed over, at night.
     "tests/fault_injection/cluster/": r"\[(0\.10\.2-process|4\.3-docker)\]",
     "tests/fault_injection/cluster/test_container_files.py": r"\[4\.3\]",
+    "tests/fault_injection/cluster/test_several_controllers.py": r"\[3\.3\]",
     "tests/fault_injection/cluster/test_isolation.py": r"_is_unregistered_.*\[process\]|_keeps_.*\[docker\]",
     "tests/fault_injection/faults/test_process_faults.py": r"\[docker-(kill|kill_together|stop|pause)-",
     # Releases between the oldest and the newest.
     "tests/conformance/attach/": r"\[(0\.11\.0\.3|2\.8\.2|3\.9\.2)[]-]",
-    "tests/conformance/attach/test_attach_secured.py": r"\[4\.4\.0-librdkafka\]|::test_the_command_tells_no_password",
+    "tests/conformance/attach/test_attach_secured.py": r"\[4\.4\.0-librdkafka\]|::test_(the_command|a_password_alone)_",
+    "tests/conformance/attach/test_attach_interrupted.py": r"::test_(a|three)_",
     "tests/conformance/audit/test_audit_with_brokers.py": r"\[(2\.8\.2|3\.9\.2)\]",
+    "tests/conformance/audit/test_audit_refused.py": r"\[2\.8\.2\]",
+    # Mistakes of every kind on clusters made for them, and a good cluster of every line.
+    "tests/conformance/audit/test_seeded_mistakes.py": r"::test_(?!every_check_)",
     "tests/conformance/audit/test_demonstrations_with_brokers.py": r"::test_(brokers_do_the_harm|a_topic)_|\[known-",
     "tests/conformance/audit/test_api_versions.py": r"\[(?!0\.10\.2\.2/|4\.4\.0/)",
     "tests/conformance/clients/": r"\[(2\.8\.2|3\.9\.2)[]-]",
@@ -46,6 +51,7 @@ AT_NIGHT = {
     "tests/corpus/test_corpus.py": r"::test_brokers_do_what_they_did\[",
     # Whole runs of the command line, the like of which .ci/run has every time.
     "tests/conformance/examining/test_fetchers_with_brokers.py": r"\[FE-03\]",
+    "tests/integration/test_attach_composed.py": r"::test_a_container_",
     "tests/integration/test_clean_up.py": r"\[SIGTERM-Spark",
     "tests/integration/test_composed_clusters.py": r"\[zookeeper\]",
     "tests/conformance/test_terminal.py": r"::test_real_brokers_run_below_a_bar|_wider_.*(--not-run|explain EL)",

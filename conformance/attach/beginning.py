@@ -7,10 +7,11 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from conformance.attach.java_pem import refuse_what_java_does_not_read
 from conformance.attach.watching import PATIENCE_S
 from conformance.clients.client_settings import ClientSettings
 from conformance.clients.connecting import connected
-from conformance.clients.ledger_producer import DELIVERY_TIMEOUT_S, LedgerLoad
+from conformance.clients.ledger_load import DELIVERY_TIMEOUT_S, LedgerLoad
 from conformance.clients.records import VALUE_LENGTH_DEFAULT
 from conformance.clients.topics import TopicError, create_where_brokers_like
 from conformance.probes.topic_of_clients import EARLIEST, NotAnsweredError, TopicOfClients
@@ -24,7 +25,7 @@ from conformance.record.attached import (
 )
 from conformance.record.directory import RunDirectory, slug
 from fault_injection.releases import UsageError
-from fault_injection.waiting import until
+from fault_injection.waiting import DeadlineExceededError, until
 from oracle.vocabulary import Acks
 
 if TYPE_CHECKING:
@@ -92,11 +93,13 @@ def begin(options: LedgerOptions, runs: Path) -> tuple[RunDirectory, Attached]:
     Raises:
         UsageError: they do not go together; a topic that is there was not written to.
     """
+    _refuse(options)
     with connected(options.bootstrap, options.client, PATIENCE_S) as manager:
         topic = TopicOfClients(manager, topic_of(options))
         try:
+            is_idempotent = _is_idempotent(topic, options)
             seen = _created(topic, options) if options.creates else _there(topic, options)
-            attached = _attached(topic, seen, options)
+            attached = _attached(topic, seen, options, is_idempotent=is_idempotent)
             settings = topic.settings()
         except NotAnsweredError as error:
             raise UsageError(f"topic {topic_of(options)} cannot be looked at: {error}") from error
@@ -107,6 +110,15 @@ def begin(options: LedgerOptions, runs: Path) -> tuple[RunDirectory, Attached]:
     append_lines(run, SETTINGS_FILE, [settings])
     append_lines(run, WATCHED_FILE, seen.partitions)
     return run, attached
+
+
+def _refuse(options: LedgerOptions) -> None:
+    """Refuse what cannot go well before anything is done to the cluster."""
+    if options.is_idempotent and options.acks is not Acks.ALL:
+        raise UsageError("--idempotence on needs --acks all: brokers refuse it otherwise.")
+    if options.creates is not None:
+        _refuse_compacted(options.creates.settings, topic_of(options))
+    refuse_what_java_does_not_read(options.client)
 
 
 def topic_of(options: LedgerOptions) -> str:
@@ -128,7 +140,10 @@ def _created(topic: TopicOfClients, options: LedgerOptions) -> TopicSeenByClient
         is_led = seen is not None and all(one.leader is not None for one in seen.partitions)
         return seen if is_led and seen and len(topic.offsets(seen.partitions)) == asked.partitions else None
 
-    return until(known, deadline_s=KNOWN_S, what=f"brokers know {name}")
+    try:
+        return until(known, deadline_s=KNOWN_S, what=f"brokers know {name}")
+    except DeadlineExceededError as late:
+        raise UsageError(f"topic {name} was created, and not written to: {late}; delete it yourself.") from late
 
 
 def _there(topic: TopicOfClients, options: LedgerOptions) -> TopicSeenByClients:
@@ -140,7 +155,9 @@ def _there(topic: TopicOfClients, options: LedgerOptions) -> TopicSeenByClients:
     return seen
 
 
-def _attached(topic: TopicOfClients, seen: TopicSeenByClients, options: LedgerOptions) -> Attached:
+def _attached(
+    topic: TopicOfClients, seen: TopicSeenByClients, options: LedgerOptions, *, is_idempotent: bool
+) -> Attached:
     starts, firsts = topic.offsets(seen.partitions), topic.offsets(seen.partitions, EARLIEST)
     count = len(seen.partitions)
     if len(starts) < count or len(firsts) < count:
@@ -156,7 +173,7 @@ def _attached(topic: TopicOfClients, seen: TopicSeenByClients, options: LedgerOp
         partitions=count,
         replicas=seen.replicas,
         acks=int(options.acks),
-        is_idempotent=_is_idempotent(topic, options),
+        is_idempotent=is_idempotent,
         base=(seed % 2**31) * IDS_MAX,
         value_length=options.value_length,
         began_ns=time.time_ns(),
@@ -171,8 +188,6 @@ def _attached(topic: TopicOfClients, seen: TopicSeenByClients, options: LedgerOp
 
 def _is_idempotent(topic: TopicOfClients, options: LedgerOptions) -> bool:
     if options.is_idempotent is not None:
-        if options.is_idempotent and options.acks is not Acks.ALL:
-            raise UsageError("--idempotence on needs --acks all: brokers refuse it otherwise.")
         if options.is_idempotent and not topic.is_idempotence_known():
             raise UsageError("--idempotence on: this release has no idempotent producers (KIP-98, from 0.11 on).")
         return options.is_idempotent

@@ -25,10 +25,10 @@ from conformance.record.attached import (
     append_lines,
     note,
     read_attached,
-    read_commands,
     read_settings,
     read_watched,
 )
+from conformance.record.fault_commands import read_commands, read_given_commands
 from conformance.spark_thread import SparkThread
 from fault_injection.releases import UsageError
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until
@@ -78,7 +78,8 @@ def finish(
 
 
 def _judged(run: RunDirectory, attached: Attached, counted: Counted) -> AttachVerdict:
-    evidence = AttachEvidence(attached, counted, read_watched(run), read_settings(run), read_commands(run))
+    commands = read_commands(run), read_given_commands(run)
+    evidence = AttachEvidence(attached, counted, read_watched(run), read_settings(run), *commands)
     verdict = judge_attached(evidence)
     run.write(VERDICT_FILE, verdict)
     note(run, attached, phase=Phase.JUDGED)

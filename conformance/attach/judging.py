@@ -19,7 +19,8 @@ from oracle.vocabulary import Acks
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from conformance.record.attached import Attached, CommandRun, Counted, PartitionWatched, SettingsWatched
+    from conformance.record.attached import Attached, Counted, PartitionWatched, SettingsWatched
+    from conformance.record.fault_commands import CommandRun, FaultCommand
 
 _WORST_FIRST = (Promised.BROKEN, Promised.ALLOWED_BY_SETTINGS, Promised.KEPT)
 UNCLEAN, MIN_ISR = "unclean.leader.election.enable", "min.insync.replicas"
@@ -31,6 +32,7 @@ class AttachEvidence:
 
     Attributes:
         watched: in the order of time; ``settings`` likewise.
+        given: the commands that were to break the cluster; ``commands`` are the first of them, those that ran.
     """
 
     attached: Attached
@@ -38,6 +40,7 @@ class AttachEvidence:
     watched: Sequence[PartitionWatched]
     settings: Sequence[SettingsWatched]
     commands: Sequence[CommandRun] = ()
+    given: Sequence[FaultCommand] = ()
 
     @property
     def changed_leaders(self) -> frozenset[int]:
@@ -235,10 +238,20 @@ def _rests_on(evidence: AttachEvidence) -> Iterator[str]:
     yield f"{producer}, {attached.replicas} replicas of each of {attached.partitions} partitions"
     yield from _settings_words(evidence.settings)
     yield from _isr_words(evidence)
-    failed = sum(1 for one in evidence.commands if one.exit_code)
-    if evidence.commands:
-        yield f"{len(evidence.commands)} commands were run against the cluster, {failed} of them failed"
+    yield from _commands_words(evidence)
     yield "no setting promises anything once the last in-sync replica loses its disk, or what it had not flushed"
+
+
+def _commands_words(evidence: AttachEvidence) -> Iterator[str]:
+    """Say which commands broke the cluster; of one that did not run to its end nothing is known to be broken."""
+    ran, given = evidence.commands, evidence.given
+    if ran:
+        failed = sum(1 for one in ran if one.exit_code)
+        yield f"{len(ran)} commands were run against the cluster, {failed} of them failed"
+    if ended := [f"'{one.command}'" for one in ran if one.exit_code is None]:
+        yield f"commands that had not ended long after the ledger were ended: {', '.join(ended)}"
+    if left := [f"'{one.command}' (due at {one.at_s:g} s)" for one in given[len(ran) :]]:
+        yield f"{len(left)} of {len(given)} commands were not run, or not to their end: {', '.join(left)}"
 
 
 def _settings_words(settings: Sequence[SettingsWatched]) -> Iterator[str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from conformance.attach.beginning import LedgerOptions, NewTopicAsked, begin, connection_of, load_of
 from conformance.attach.finishing import finish
+from conformance.attach.one_at_a_time import OneAtATime, are_in_sync
 from conformance.attach.watching import Watcher, watching
 from conformance.clients.client_settings import ClientSettings, client_settings
 from conformance.clients.connecting import servers_of
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from conformance.clients.ledger_producer import Progress
-    from conformance.record.attached import AttachVerdict
+    from conformance.record.attached import AttachVerdict, PartitionWatched
     from conformance.record.directory import RunDirectory
     from conformance.spark_thread import SparkThread
 
@@ -88,11 +89,16 @@ class AttachedLedger:
 
     @property
     def is_in_sync(self) -> bool:
-        """Return whether at the last look every replica of every partition was in sync."""
-        looks = self.watcher.latest
-        return len(looks) == self.attached.partitions and all(
-            len(one.isr) == self.attached.replicas for one in looks.values()
-        )
+        """Return whether at the last look, a moment ago, every replica of every partition was in sync."""
+        return are_in_sync(self._looks(), self.attached.partitions, self.attached.replicas, since_ns=0)
+
+    @property
+    def one_at_a_time(self) -> OneAtATime:
+        """Return what lets one command after the other break the cluster."""
+        return OneAtATime(self._looks, self.attached.partitions, self.attached.replicas)
+
+    def _looks(self) -> tuple[PartitionWatched, ...]:
+        return tuple(self.watcher.latest.values())
 
     def stop(self) -> None:
         """Send no more records; those that were sent are waited for."""

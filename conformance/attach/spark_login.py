@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from conformance.attach.java_pem import read_pem
 from fault_injection.releases import UsageError
 
 if TYPE_CHECKING:
@@ -48,17 +48,10 @@ def _secrets(client: ClientSettings) -> Iterator[tuple[str, str]]:
         yield "sasl.jaas.config", client.login
     if client.certificate_file is not None:
         yield "ssl.keystore.type", "PEM"
-        yield "ssl.keystore.certificate.chain", _read(client.certificate_file)
-        yield "ssl.keystore.key", _read(client.key_file or client.certificate_file)
+        yield "ssl.keystore.certificate.chain", read_pem(client.certificate_file)
+        yield "ssl.keystore.key", read_pem(client.key_file or client.certificate_file)
     if client.key_password is not None:
         yield "ssl.key.password", client.key_password
-
-
-def _read(file: str) -> str:
-    try:
-        return Path(file).read_text(encoding="ascii")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the certificate or key {file} cannot be read: {error}") from error
 
 
 def _provided(path: str) -> dict[str, str]:

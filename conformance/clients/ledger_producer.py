@@ -5,7 +5,8 @@ sent; what producers are told is written about once a second. Whatever ends the 
 without outcome is indeterminate.
 
 With retries an error says nothing about earlier attempts: it is a refusal only if the record was never part of a
-request. A producer that fails for good (``Error.fatal``) is replaced; order is promised within one producer only.
+request. A producer that fails for good (``KafkaError.fatal``) is replaced; order is promised within one producer only.
+Where one after the other fails so, the ledger ends: this user cannot write.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from confluent_kafka import KafkaException, Producer
+from confluent_kafka import KafkaError, KafkaException, Producer
 
-from conformance.clients import BACKOFF_MS_MAX, QUIET
+from conformance.clients.ledger_load import producer_settings
 from conformance.clients.outcomes import kafka_error_name
 from conformance.clients.records import key_of, value_of
 from conformance.record.ledger import Attempt, LedgerWriter, OutcomeEntry
+from fault_injection.releases import UsageError
 from oracle.vocabulary import Acks, ProduceOutcome
 
 if TYPE_CHECKING:
@@ -28,40 +30,23 @@ if TYPE_CHECKING:
     from pathlib import Path
     from threading import Event
 
+    from conformance.clients.ledger_load import LedgerLoad
+
 NOT_SENT = "_NOT_SENT"
 """The error of a record that was attempted, and never handed to the client: refused."""
-QUEUED_MAX = 20_000
-"""So many records may wait in the client: what comes faster waits for the brokers."""
 ATTEMPTS_AT_ONCE = 10_000
 WRITTEN_EVERY_S = 1.0
 POLL_S = 0.05
-DELIVERY_TIMEOUT_S = 120.0
-"""As long as Kafka's own producer tries (``delivery.timeout.ms``)."""
 FLUSH_MARGIN_S = 10.0
 HURRY_S = 3.0
+IN_VAIN_MAX = 5
+"""So many producers may fail for good in a row before any record was acknowledged."""
+AGAIN_S = 1.0
+"""How long after a producer that failed for good in vain the next one begins."""
 
 
-@dataclass(frozen=True, slots=True)
-class LedgerLoad:
-    """What is to be sent.
-
-    Attributes:
-        base: the first record id; record ``base + n`` goes to partition n modulo ``partitions``.
-        records: how many; None until it is told to stop.
-        rate: records a second; None as fast as brokers take them.
-        is_idempotent: whether the producer is (KIP-98).
-        delivery_timeout_s: how long the client tries to send a record.
-    """
-
-    topic: str
-    partitions: int
-    acks: Acks
-    is_idempotent: bool
-    base: int
-    value_length: int
-    records: int | None = None
-    rate: int | None = None
-    delivery_timeout_s: float = DELIVERY_TIMEOUT_S
+class ProducersFailError(UsageError):
+    """One producer after the other failed for good; the message says why. The ledger until then is whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +68,7 @@ class LedgerProducer:
     """
 
     def __init__(self, connection: Mapping[str, str], load: LedgerLoad, directory: Path) -> None:
-        self._settings = _settings(connection, load)
+        self._settings = producer_settings(connection, load)
         self._load = load
         self._ledger = LedgerWriter(directory)
         self._told: list[OutcomeEntry] = []
@@ -106,16 +91,23 @@ class LedgerProducer:
         Args:
             stop: set to stop; what was sent by then is waited for.
             on_sender: told the first record id of a producer that replaces one that failed for good.
+
+        Raises:
+            ProducersFailError: one after the other fails for good, and nothing is acknowledged meanwhile.
         """
-        following: int | None = self._load.base
+        vain = _InVain(self._load.delivery_timeout_s)
+        following = self._send_by_one(self._load.base, stop)
         while following is not None:
-            if following != self._load.base:
-                self.senders.append(following)
-                on_sender(following)
+            if vain.is_now(self.progress.acknowledged):
+                if vain.is_too_long:
+                    raise ProducersFailError(f"no producer can write to {self._load.topic}: {self._failed_for_good}")
+                stop.wait(AGAIN_S)
+            self.senders.append(following)
+            on_sender(following)
             following = self._send_by_one(following, stop)
 
     @property
-    def has_failed(self) -> bool:
+    def _has_failed(self) -> bool:
         """Return whether the producer of now has failed for good."""
         return self._failed_for_good is not None
 
@@ -126,17 +118,24 @@ class LedgerProducer:
     def _send_by_one(self, first: int, stop: Event) -> int | None:
         """Send from a record id on by one producer; return the id from which another one goes on, if it failed."""
         self._failed_for_good = None
-        with _producer(self._settings) as producer:
-            following = first
-            pace = _Pace(self._load.rate)
-            while not (stop.is_set() or self.has_failed) and (count := self._next_count(following)):
-                chunk = range(following, following + count)
-                self._write_attempts(chunk)
-                self._send_chunk(producer, chunk, stop, pace)
-                following = chunk.stop
-            self._await_answers(producer)
+        try:
+            with _producer(self._settings) as producer:
+                following = self._send_from(first, producer, stop)
+                self._await_answers(producer)
+        finally:
+            self._write_outcomes()
         is_over = stop.is_set() or not self._next_count(following)
-        return following if self.has_failed and not is_over else None
+        return following if self._has_failed and not is_over else None
+
+    def _send_from(self, following: int, producer: Producer, stop: Event) -> int:
+        """Send from a record id on; return the id of the first record that is left."""
+        pace = _Pace(self._load.rate)
+        while not (stop.is_set() or self._has_failed) and (count := self._next_count(following)):
+            chunk = range(following, following + count)
+            self._write_attempts(chunk)
+            self._send_chunk(producer, chunk, stop, pace)
+            following = chunk.stop
+        return following
 
     def _next_count(self, following: int) -> int:
         at_once = min(ATTEMPTS_AT_ONCE, max(1, (self._load.rate or 2 * ATTEMPTS_AT_ONCE) // 2))
@@ -170,7 +169,7 @@ class LedgerProducer:
     def _send_one(self, producer: Producer, record_id: int, stop: Event) -> bool:
         """Hand a record to the client, waiting for room; return whether it took it."""
         key, value = key_of(record_id), value_of(record_id, self._load.value_length)
-        while not stop.is_set() and not self.has_failed:
+        while not stop.is_set() and not self._has_failed:
             try:
                 producer.produce(
                     self._load.topic, value, key, self._partition_of(record_id), on_delivery=self._on_delivery
@@ -185,8 +184,7 @@ class LedgerProducer:
         return False
 
     def _not_taken(self, record_id: int, error: Any) -> bool:  # noqa: ANN401 - untyped client
-        if error.fatal():
-            self._failed_for_good = error.name()
+        if self._fails_for_good(error):
             return False
         self._tell(record_id, ProduceOutcome.REFUSED, kafka_error_name(error.name()), None)
         return True
@@ -199,16 +197,27 @@ class LedgerProducer:
             offset = message.offset() if is_told and (message.offset() or 0) >= 0 else None
             self._tell(record_id, outcome, None, offset)
             return
-        if error.fatal():
-            self._failed_for_good = error.name()
+        self._fails_for_good(error)
         self._tell(record_id, ProduceOutcome.INDETERMINATE, kafka_error_name(error.name()), None)
 
     def _tell(self, record_id: int, outcome: ProduceOutcome, error: str | None, offset: int | None) -> None:
         self._counts[outcome] += 1
         self._told.append(OutcomeEntry(record_id, outcome, error, offset, time.time_ns()))
 
+    def _fails_for_good(self, error: Any) -> bool:  # noqa: ANN401 - untyped client
+        """Note an error after which the producer sends nothing any more; return whether it is one."""
+        if not (error.fatal() or error.code() == KafkaError._FATAL):  # noqa: SLF001 - librdkafka's name of it
+            return False
+        self._failed_for_good = self._failed_for_good or error.str()
+        return True
+
     def _serve(self, producer: Producer, wait_s: float) -> None:
-        producer.poll(wait_s)
+        """Take what the client has to say: outcomes, and that it failed for good, which it raises."""
+        try:
+            producer.poll(wait_s)
+        except KafkaException as failure:
+            if not self._fails_for_good(failure.args[0]):
+                raise
         if self._told and time.monotonic() - self._written_at >= WRITTEN_EVERY_S:
             self._write_outcomes()
 
@@ -219,11 +228,34 @@ class LedgerProducer:
         self._written_at = time.monotonic()
 
     def _await_answers(self, producer: Producer) -> None:
-        """Wait until the client knows of every record, at most as long as it tries; write what it knows."""
+        """Wait until the client knows of every record, at most as long as it tries."""
         began = time.monotonic()
+        if self._has_failed:
+            producer.purge(in_flight=False)
         while len(producer) and time.monotonic() - began < self._patience_s:
             self._serve(producer, POLL_S)
-        self._write_outcomes()
+
+
+class _InVain:
+    """For how long has one producer after the other failed for good, and nothing was acknowledged?"""
+
+    def __init__(self, patience_s: float) -> None:
+        self._patience_s = patience_s
+        self._acknowledged = self._failed = 0
+        self._since = time.monotonic()
+
+    def is_now(self, acknowledged: int) -> bool:
+        """Count a producer that failed, given what was acknowledged so far; return whether it failed in vain."""
+        self._failed += 1
+        if acknowledged > self._acknowledged:
+            self._acknowledged, self._failed, self._since = acknowledged, 0, time.monotonic()
+        return bool(self._failed)
+
+    @property
+    def is_too_long(self) -> bool:
+        """Return whether to give up: sooner if there never was a producer that could write."""
+        is_long = time.monotonic() - self._since > self._patience_s
+        return self._failed >= IN_VAIN_MAX and (is_long or not self._acknowledged)
 
 
 class _Pace:
@@ -249,16 +281,3 @@ def _producer(settings: Mapping[str, str | int | bool]) -> Iterator[Producer]:
     finally:
         producer.purge()
         producer.close()
-
-
-def _settings(connection: Mapping[str, str], load: LedgerLoad) -> dict[str, str | int | bool]:
-    return {
-        **connection,
-        **QUIET,
-        "acks": int(load.acks),
-        "enable.idempotence": load.is_idempotent,
-        "queue.buffering.max.messages": QUEUED_MAX,
-        "linger.ms": 5,
-        "message.timeout.ms": int(load.delivery_timeout_s * 1000),
-        "topic.metadata.refresh.fast.interval.ms": BACKOFF_MS_MAX,
-    }

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from conformance.attach.beginning import OWN, SETTLE_S, LedgerOptions, NewTopicAsked, topic_of
-from conformance.attach.fault_commands import FaultCommand, FaultCommands
+from conformance.attach.fault_commands import FaultCommands
 from conformance.attach.finishing import NotAtRestError, counted_of, delete_created, finish
+from conformance.attach.java_pem import refuse_what_java_does_not_read
 from conformance.attach.ledger import AttachedLedger
 from conformance.clients.client_settings import ClientSettings, client_settings
 from conformance.clients.connecting import servers_of
+from conformance.clients.ledger_load import DELIVERY_TIMEOUT_S
 from conformance.clients.records import VALUE_LENGTH_DEFAULT, VALUE_LENGTH_MIN
 from conformance.clients.topics import TopicError
-from conformance.commands.parser import add_json, duration, whole_number
+from conformance.commands.parser import add_json, duration, refuse, whole_number
 from conformance.judgement.verdicts import EXIT_CODES
 from conformance.reconcile.errors import ReconcileError
-from conformance.record.attached import IDS_MAX, Promised, read_attached, read_commands
+from conformance.record.attached import IDS_MAX, Promised, read_attached
 from conformance.record.directory import RunDirectory, as_plain
+from conformance.record.fault_commands import FaultCommand, read_commands, read_given_commands
 from conformance.record.verdict import Conformance
 from conformance.spark_extra import require_spark
 from fault_injection.releases import UsageError
@@ -42,7 +44,7 @@ Nothing is held on the wire, and no broker's log is read: it is judged what clie
 EPILOG = """examples:
   kafka-conformance attach --bootstrap-server broker:9092 --create chaos --duration 10m
   kafka-conformance attach --bootstrap-server broker:9092 --create chaos --duration 2m --rate 5000 \\
-    --fault-command 'docker kill broker-2' --at 20s --fault-command 'docker start broker-2' --at 40s
+    --fault-command 'docker kill broker-2; sleep 20; docker start broker-2' --at 20s
   kafka-conformance attach --bootstrap-server broker:9093 --command-config client.properties --topic orders-chaos \\
     --records 100000 --acks 1
   kafka-conformance attach --resume attached/20261128T100000-attach-kafka-conformance-chaos
@@ -56,6 +58,22 @@ RECORDS_MAX = IDS_MAX - 1
 RATE_MAX = 1_000_000
 RATE_DEFAULT = 1000
 TOLD_EVERY_S = 5.0
+OF_A_NEW_LEDGER = (
+    "--bootstrap-server",
+    "--topic",
+    "--create",
+    "--partitions",
+    "--replication-factor",
+    "--topic-config",
+    "--beside-others",
+    "--records",
+    "--duration",
+    "--idempotence",
+    "--seed",
+    "--fault-command",
+    "--at",
+    "--one-at-a-time",
+)
 ACKS = {acks.word: acks for acks in (Acks.ALL, Acks.LEADER, Acks.NONE)}
 
 
@@ -72,13 +90,15 @@ def add_attach(parser: Parser) -> None:
     _add_topic(parser)
     _add_load(parser)
     parser.add_argument(
-        "--fault-command", action="append", default=[], metavar="CMD", help="a command of yours that breaks the cluster"
+        "--fault-command", action="append", default=[], metavar="CMD", help="a command that breaks the cluster, in sh"
     )
     parser.add_argument(
         "--at", action="append", default=[], type=duration, metavar="T", help="when: 20s; one for each --fault-command"
     )
     parser.add_argument(
-        "--one-at-a-time", action="store_true", help="begin a command only when every replica is in sync again"
+        "--one-at-a-time",
+        action="store_true",
+        help="begin a command only when what the one before broke is whole again: each must mend what it breaks",
     )
     parser.add_argument("--settle", type=duration, default=SETTLE_S, metavar="T", help="how long rest may take (60s)")
     parser.add_argument("--resume", type=Path, metavar="DIR", help="read back and judge a ledger that was interrupted")
@@ -107,6 +127,13 @@ def _add_load(parser: Parser) -> None:
     parser.add_argument("--duration", type=duration, metavar="T", help="for so long: 90s, 10m, 1h")
     parser.add_argument("--rate", type=_rate, default=RATE_DEFAULT, metavar="R", help="records a second, or max (1000)")
     parser.add_argument("--acks", choices=list(ACKS), default="all", help="what producers wait for (all)")
+    parser.add_argument(
+        "--delivery-timeout",
+        type=duration,
+        default=DELIVERY_TIMEOUT_S,
+        metavar="T",
+        help="how long a record is tried before its outcome is unknown (120s)",
+    )
     parser.add_argument("--idempotence", choices=["on", "off"], help="on with acks=all, where the release has it")
     parser.add_argument(
         "--value-bytes",
@@ -125,18 +152,37 @@ def _rate(text: str) -> int | None:
 def _attach(console: Console, parsed: argparse.Namespace) -> int:
     require_spark()
     client = ClientSettings() if parsed.command_config is None else client_settings(parsed.command_config)
+    if client.revoked_file is not None:
+        console.complain(
+            "ssl.crl.location is librdkafka's and Python's: Spark's client has no such setting, and looks at no list"
+        )
     if parsed.resume is not None:
-        return _judge(console, parsed, RunDirectory(parsed.resume), client)
+        return _resumed(console, parsed, client)
     commands = _commands(parsed)
     options = _options(parsed, client)
     parsed.runs_dir.mkdir(parents=True, exist_ok=True)
     console.progress(_announced(options, parsed.duration, commands))
     with _resumable(console, ledger := AttachedLedger(options, parsed.runs_dir)), ledger:
         console.progress(f"seed {ledger.attached.base // IDS_MAX}; the ledger is in {ledger.run.path}")
-        with _breaking(console, commands, ledger, one_at_a_time=parsed.one_at_a_time):
-            _await(console, ledger, parsed.duration)
-    _complain_of_unrun(console, commands, ledger)
+        breaking = FaultCommands(
+            commands, ledger.run, console.progress, ledger.one_at_a_time if parsed.one_at_a_time else None
+        )
+        with breaking.beside(), _ended(ledger):
+            _await(console, ledger, parsed.duration, breaking)
+    _complain_of_unrun(console, ledger.run)
     return _judge(console, parsed, ledger.run, client)
+
+
+def _resumed(console: Console, parsed: argparse.Namespace, client: ClientSettings) -> int:
+    """Go on with a ledger that ended before its verdict."""
+    refuse(parsed, OF_A_NEW_LEDGER, "is about a new ledger, and --resume goes on with one that is there.")
+    run = RunDirectory(parsed.resume)
+    attached = read_attached(run)
+    if parsed.delete_created and not attached.is_own:
+        raise UsageError(f"--delete-created: topic {attached.topic} was not created here, and is not deleted.")
+    refuse_what_java_does_not_read(client)
+    _complain_of_unrun(console, run)
+    return _judge(console, parsed, run, client)
 
 
 def _options(parsed: argparse.Namespace, client: ClientSettings) -> LedgerOptions:
@@ -155,6 +201,7 @@ def _options(parsed: argparse.Namespace, client: ClientSettings) -> LedgerOption
         is_idempotent=None if parsed.idempotence is None else parsed.idempotence == "on",
         value_length=parsed.value_bytes,
         beside_others=parsed.beside_others,
+        delivery_timeout_s=parsed.delivery_timeout,
         settle_s=parsed.settle,
         seed=parsed.seed,
     )
@@ -202,10 +249,10 @@ def _announced(options: LedgerOptions, duration_s: float | None, commands: list[
 
 @contextmanager
 def _resumable(console: Console, ledger: AttachedLedger) -> Iterator[None]:
-    """Say of an interrupted ledger how to go on with it."""
+    """Say of a ledger that ends before its time how to go on with it."""
     try:
         yield
-    except KeyboardInterrupt:
+    except BaseException:
         if hasattr(ledger, "run"):
             console.complain(
                 f"the ledger is whole; attach --resume {ledger.run.path} reads its topic back and judges it"
@@ -214,43 +261,34 @@ def _resumable(console: Console, ledger: AttachedLedger) -> Iterator[None]:
 
 
 @contextmanager
-def _breaking(
-    console: Console, commands: list[FaultCommand], ledger: AttachedLedger, *, one_at_a_time: bool
-) -> Iterator[None]:
-    """Run commands at their times while the block lasts; one that runs at its end is ended."""
-    is_over = Event()
-    breaking = FaultCommands(
-        commands,
-        ledger.run,
-        may_begin=lambda: ledger.is_in_sync or not one_at_a_time,
-        on_begin=lambda command: console.progress(f"runs {command}"),
-    )
-    thread = Thread(target=breaking.run, args=(is_over.wait,), name="attach-commands")
-    thread.start()
+def _ended(ledger: AttachedLedger) -> Iterator[None]:
+    """Send no more once the block ends, however: a command that is waited for then may take long."""
     try:
         yield
     finally:
-        is_over.set()
-        thread.join()
+        ledger.stop()
 
 
-def _complain_of_unrun(console: Console, commands: list[FaultCommand], ledger: AttachedLedger) -> None:
-    """Say that commands never began: what they were to break was not broken."""
-    if left := len(commands) - len(read_commands(ledger.run)):
-        console.complain(f"{left} of {len(commands)} commands were never run: all records were sent before their time")
+def _complain_of_unrun(console: Console, run: RunDirectory) -> None:
+    """Say that commands were not run: what they were to break was not broken, or not mended."""
+    given = read_given_commands(run)
+    for one in given[len(read_commands(run)) :]:
+        console.complain(f"not run: {one.command} (due at {one.at_s:g} s), since all was over before its turn")
 
 
-def _await(console: Console, ledger: AttachedLedger, duration_s: float | None) -> None:
-    """Wait until enough was sent and answered, and say every few seconds how far it is."""
+def _await(console: Console, ledger: AttachedLedger, duration_s: float | None, breaking: FaultCommands) -> None:
+    """Wait until enough was sent and answered, or commands cannot be run; say every few seconds how far it is."""
     left_s = duration_s
-    while not ledger.done(TOLD_EVERY_S if left_s is None else min(TOLD_EVERY_S, max(left_s, 0.01))):
+    while breaking.failure is None and not ledger.done(
+        TOLD_EVERY_S if left_s is None else min(TOLD_EVERY_S, max(left_s, 0.01))
+    ):
         if left_s is not None:
             left_s -= min(TOLD_EVERY_S, left_s)
             if not left_s:
                 ledger.stop()
                 left_s = None
         told = ledger.progress
-        sync = "all replicas in sync" if ledger.is_in_sync else "replicas out of sync"
+        sync = "all replicas in sync" if ledger.is_in_sync else "replicas not in sync, or not seen"
         console.progress(f"{told.sent:,} sent, {told.acknowledged:,} acknowledged, {told.unknown:,} unknown; {sync}")
 
 
@@ -311,9 +349,12 @@ def _tell(console: Console, run: RunDirectory, verdict: AttachVerdict, page: Pat
 
 
 def _as_json(run: RunDirectory, verdict: AttachVerdict, page: Path) -> dict[str, Any]:
+    ran = read_commands(run)
     return {
         "run": str(run.path),
         "report": str(page),
         **as_plain(verdict),
         "counted": as_plain(counted_of(run)),
+        "commands": [as_plain(one) for one in ran],
+        "commands_not_run": [as_plain(one) for one in read_given_commands(run)[len(ran) :]],
     }

@@ -1,7 +1,7 @@
 """What is in the directory of a ledger that ran beside somebody else's cluster? Its files, by name and form.
 
 ``attach.json`` says what was asked and how far it is; ``watched.ndjson`` what the cluster told meanwhile;
-``settings.ndjson`` the topic's settings whenever they were others; ``commands.ndjson`` what broke it;
+``settings.ndjson`` the topic's settings whenever they were others; ``conformance.record.fault_commands`` what broke it;
 ``ledger/`` and ``topic/`` as of a run; ``reconciliation/`` what Spark counted; ``verdict.json`` the end of it.
 No file has a password.
 """
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 ATTACH_FILE = "attach.json"
 WATCHED_FILE = "watched.ndjson"
 SETTINGS_FILE = "settings.ndjson"
-COMMANDS_FILE = "commands.ndjson"
 COUNTED_FILE = "reconciliation/attached.json"
 VERDICT_FILE = "verdict.json"
 IDS_MAX = 2**32
@@ -139,22 +138,6 @@ class SettingsWatched:
     at_ns: int
     values: Mapping[str, str | None] = field(default_factory=dict)
     why_not: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class CommandRun:
-    """A command that was given to break the cluster, from its start to its end.
-
-    Attributes:
-        exit_code: None if it was ended with the ledger.
-        output: name of the file with what it printed.
-    """
-
-    command: str
-    began_ns: int
-    ended_ns: int
-    exit_code: int | None
-    output: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,8 +267,3 @@ def read_watched(run: RunDirectory) -> list[PartitionWatched]:
 def read_settings(run: RunDirectory) -> list[SettingsWatched]:
     """Read the topic's settings, from moment to moment."""
     return run.lines(SETTINGS_FILE, msgspec.json.Decoder(SettingsWatched).decode, may_be_cut=True)
-
-
-def read_commands(run: RunDirectory) -> list[CommandRun]:
-    """Read which commands ran."""
-    return run.lines(COMMANDS_FILE, msgspec.json.Decoder(CommandRun).decode, may_be_cut=True)

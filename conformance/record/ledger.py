@@ -111,8 +111,12 @@ class LedgerError(Exception):
 
 
 def ledger_files(directory: Path, prefix: str) -> tuple[Path, ...]:
-    """Return the ledger's files of one kind, the first written first."""
-    return tuple(sorted(directory.glob(f"{prefix}[0-9]*.parquet")))
+    """Return the ledger's files of one kind, the first written first: by their numbers, which outgrow five digits."""
+    return tuple(sorted(directory.glob(f"{prefix}[0-9]*.parquet"), key=lambda file: _number_of(file, prefix)))
+
+
+def _number_of(file: Path, prefix: str) -> int:
+    return int(file.stem.removeprefix(prefix))
 
 
 # How does an attempt get onto the disk before its record is sent?
@@ -127,6 +131,7 @@ class LedgerWriter:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
+        self._following: dict[str, int] = {}
         directory.mkdir(parents=True, exist_ok=True)
 
     def record_attempts(self, attempts: Sequence[Attempt]) -> Path:
@@ -162,7 +167,8 @@ class LedgerWriter:
     def _append(self, prefix: str, table: pa.Table) -> Path:
         if table.num_rows == 0:
             raise LedgerError("A ledger file holds at least one line.")
-        final = self._directory / f"{prefix}{self._next_number(prefix):05d}.parquet"
+        number = self._next_number(prefix)
+        final = self._directory / f"{prefix}{number:05d}.parquet"
         scratch = final.with_name(f".{final.name}.{os.getpid()}")
         try:
             _write_synced(table, scratch)
@@ -172,11 +178,15 @@ class LedgerWriter:
         finally:
             scratch.unlink(missing_ok=True)
         _sync(self._directory)
+        self._following[prefix] = number + 1
         return final
 
     def _next_number(self, prefix: str) -> int:
-        present = ledger_files(self._directory, prefix)
-        return int(present[-1].stem.removeprefix(prefix)) + 1 if present else 0
+        """Return the number of the next file: the directory, which may have very many, is looked into once."""
+        if prefix not in self._following:
+            present = ledger_files(self._directory, prefix)
+            self._following[prefix] = _number_of(present[-1], prefix) + 1 if present else 0
+        return self._following[prefix]
 
 
 def _write_synced(table: pa.Table, path: Path) -> None:

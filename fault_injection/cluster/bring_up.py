@@ -34,7 +34,7 @@ def bring_up(cluster: "Cluster", progress: Callable[[str], None]) -> None:
         progress("formatting storage")
         directories = {plan.node.id: plan.directory for plan in cluster.plans}
         format_storage(spec, directories, cluster.jars, cluster.backend)
-    waiting = [spec.metadata_node, *reversed(spec.broker_nodes)]
+    waiting = [*spec.metadata_nodes, *reversed(spec.broker_nodes)]
     if spec.witness_id is not None:
         progress("starting ZooKeeper and the witness broker")
         for node in spec.nodes[:2]:

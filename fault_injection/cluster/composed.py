@@ -80,14 +80,15 @@ def write_composed(spec: ClusterSpec, directory: Path) -> None:
 
 
 def _listeners(spec: ClusterSpec, node: Node) -> Listeners:
-    keeper = (spec.metadata_node.name, CONTROLLER_PORT if spec.is_kraft else ZOOKEEPER_PORT)
+    port = CONTROLLER_PORT if spec.is_kraft else ZOOKEEPER_PORT
+    keepers = {one.id: (one.name, port) for one in spec.metadata_nodes}
     data = str(PurePosixPath(_DIRECTORY) / "data")
     if node.role is ProcessRole.BROKER:
         ports = {"CLIENT": CLIENT_PORT, "REPLICATION": REPLICATION_PORT}
         advertised = {"CLIENT": client_address(node.id), "REPLICATION": (node.name, REPLICATION_PORT)}
-        return Listeners(_EVERYWHERE, ports, advertised, keeper, data)
+        return Listeners(_EVERYWHERE, ports, advertised, keepers, data)
     name = "CONTROLLER" if node.role is ProcessRole.CONTROLLER else ""
-    return Listeners(_EVERYWHERE, {name: keeper[1]}, {}, keeper, data)
+    return Listeners(_EVERYWHERE, {name: port}, {}, keepers, data)
 
 
 def _service(spec: ClusterSpec, node: Node) -> str:

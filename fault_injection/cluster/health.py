@@ -78,7 +78,7 @@ def _expected(cluster: "Cluster", excused: "AbstractSet[int]") -> frozenset[int]
 def _without_process(cluster: "Cluster", excused: "AbstractSet[int]") -> "Iterator[str]":
     expected = _expected(cluster, excused)
     for node in cluster.spec.nodes:
-        is_asked = node == cluster.spec.metadata_node or node.id in expected
+        is_asked = node in cluster.spec.metadata_nodes or node.id in expected
         if is_asked and not cluster.backend.is_running(node):
             yield f"{node.name} does not run"
     for broker in sorted(expected):

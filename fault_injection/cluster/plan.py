@@ -25,14 +25,14 @@ class Listeners:
         bind_host: the address that the node listens on.
         ports: its listener names and their ports; ZooKeeper has one nameless port.
         advertised: the address that others are told, by listener name.
-        metadata_address: the ZooKeeper server, or the KRaft controller as this node is to reach it.
+        metadata_addresses: the ZooKeeper server, or each KRaft controller, as this node is to reach it, by node id.
         data_directory: where the node keeps its data, as the node sees it.
     """
 
     bind_host: str
     ports: Mapping[str, int]
     advertised: Mapping[str, Address]
-    metadata_address: Address
+    metadata_addresses: Mapping[int, Address]
     data_directory: str
 
 
@@ -64,10 +64,11 @@ def properties(spec: ClusterSpec, node: Node, listeners: Listeners) -> NodePrope
     else:
         identity |= _broker_identity(spec, node, listeners)
     if spec.is_kraft:
-        host, port = listeners.metadata_address
+        voters = (f"{one}@{host}:{port}" for one, (host, port) in listeners.metadata_addresses.items())
         identity["controller.listener.names"] = "CONTROLLER"
-        identity["controller.quorum.voters"] = f"{spec.metadata_node.id}@{host}:{port}"
-    return NodeProperties(identity, imposed_settings(spec, node), dict(spec.overrides))
+        identity["controller.quorum.voters"] = ",".join(voters)
+    overrides = {**spec.overrides, **spec.node_overrides.get(node.id, {})}
+    return NodeProperties(identity, imposed_settings(spec, node), overrides)
 
 
 def rack_of(broker: int) -> str:
@@ -104,7 +105,7 @@ def _broker_identity(spec: ClusterSpec, node: Node, listeners: Listeners) -> dic
         identity["broker.rack"] = rack_of(node.id)
     if spec.is_kraft:
         return identity | {"process.roles": "broker", "node.id": str(node.id)}
-    host, port = listeners.metadata_address
+    ((host, port),) = listeners.metadata_addresses.values()
     return identity | {"broker.id": str(node.id), "zookeeper.connect": f"{host}:{port}"}
 
 
@@ -132,54 +133,66 @@ class ClusterPlan:
 
     def __init__(self, spec: ClusterSpec, directory: Path, backend: Backend, relay: Relay) -> None:
         self._spec, self._directory, self._backend, self._relay = spec, directory, backend, relay
-        self._client_ports = PortReservation(backend.client_host)
-        self._node_ports = PortReservation(backend.host)
-        metadata = spec.metadata_node
-        self.metadata_address: Address = (backend.host, self._node_ports.port())
-        self.nodes: dict[Node, NodePlan] = {metadata: self._metadata_plan(metadata)}
+        self._reserved: dict[str, PortReservation] = {}
+        self._keepers = {node.id: self._reserve(self._host_of(node)) for node in spec.metadata_nodes}
+        self.nodes: dict[Node, NodePlan] = {node: self._metadata_plan(node) for node in spec.metadata_nodes}
         for node in spec.broker_nodes:
             self.nodes[node] = self._broker_plan(node)
 
+    @property
+    def metadata_address(self) -> Address:
+        """Return the real address of ZooKeeper, or of the first KRaft controller."""
+        return self._keepers[self._spec.metadata_node.id]
+
     def close(self) -> None:
         """Give the ports back."""
-        self._client_ports.close()
-        self._node_ports.close()
+        for reserved in self._reserved.values():
+            reserved.close()
+
+    def _reserve(self, host: str) -> Address:
+        return host, self._reserved.setdefault(host, PortReservation(host)).port()
+
+    def _host_of(self, keeper: Node) -> str:
+        return self._spec.controller_hosts.get(keeper.id, self._backend.host)
 
     def _metadata_plan(self, node: Node) -> NodePlan:
-        name = "CONTROLLER" if node.role is ProcessRole.CONTROLLER else ""
-        links = (self._metadata_link(broker) for broker in self._spec.broker_nodes)
-        inbound = {link: self.metadata_address for link in links if link is not None}
-        listeners = self._listeners(node, {name: self.metadata_address[1]}, {}, self.metadata_address)
+        name, address = "CONTROLLER" if node.role is ProcessRole.CONTROLLER else "", self._keepers[node.id]
+        links = (self._metadata_link(node, broker) for broker in self._spec.broker_nodes)
+        inbound = {link: address for link in links if link is not None}
+        listeners = self._listeners(node, {name: address[1]}, {}, self._keepers)
         return NodePlan(node, self._directory_of(node), listeners, inbound)
 
     def _broker_plan(self, node: Node) -> NodePlan:
-        client = (self._backend.client_host, self._client_ports.port())
-        replication = (self._backend.host, self._node_ports.port())
+        client, replication = self._reserve(self._backend.client_host), self._reserve(self._backend.host)
         inbound = {LinkName.replication(node.id): replication}
         advertised = {"CLIENT": client, "REPLICATION": self._relay.open(LinkName.replication(node.id), replication)}
         ports = {"CLIENT": client[1], "REPLICATION": replication[1]}
         if self._spec.client_links:
-            link, relayed = LinkName.client(node.id), (self._backend.host, self._node_ports.port())
+            link, relayed = LinkName.client(node.id), self._reserve(self._backend.host)
             inbound[link], ports["RELAYED"] = relayed, relayed[1]
             advertised["RELAYED"] = self._relay.open(link, relayed)
-        listeners = self._listeners(node, ports, advertised, self._metadata_address_for(node))
-        jmx = (self._backend.client_host, self._client_ports.port()) if self._spec.jmx else None
+        listeners = self._listeners(node, ports, advertised, self._metadata_addresses_for(node))
+        jmx = self._reserve(self._backend.client_host) if self._spec.jmx else None
         return NodePlan(node, self._directory_of(node), listeners, inbound, jmx)
 
-    def _metadata_address_for(self, broker: Node) -> Address:
-        link = self._metadata_link(broker)
-        return self.metadata_address if link is None else self._relay.open(link, self.metadata_address)
+    def _metadata_addresses_for(self, broker: Node) -> dict[int, Address]:
+        found: dict[int, Address] = {}
+        for node in self._spec.metadata_nodes:
+            link, address = self._metadata_link(node, broker), self._keepers[node.id]
+            found[node.id] = address if link is None else self._relay.open(link, address)
+        return found
 
-    def _metadata_link(self, broker: Node) -> LinkName | None:
+    def _metadata_link(self, keeper: Node, broker: Node) -> LinkName | None:
         if self._spec.is_kraft:
-            return LinkName.controller(self._spec.metadata_node.id, broker.id)
+            return LinkName.controller(keeper.id, broker.id)
         return LinkName.zookeeper(broker.id) if self._spec.zookeeper_links else None
 
     def _listeners(
-        self, node: Node, ports: dict[str, int], advertised: dict[str, Address], metadata: Address
+        self, node: Node, ports: dict[str, int], advertised: dict[str, Address], keepers: dict[int, Address]
     ) -> Listeners:
         data_directory = str(self._directory_of(node) / "data")
-        return Listeners(self._backend.bind_host, ports, advertised, metadata, data_directory)
+        bind_host = self._spec.controller_hosts.get(node.id, self._backend.bind_host)
+        return Listeners(bind_host, ports, advertised, keepers, data_directory)
 
     def _directory_of(self, node: Node) -> Path:
         name = str(node.id) if node.role is ProcessRole.BROKER else node.name

@@ -57,11 +57,16 @@ class ClusterSpec:
         broker_ids: the brokers that may hold replicas.
         controller_id: KRaft: the id of the one isolated controller. ZooKeeper: the id of a witness broker
             that is started first, so that it is the controller, and gets no replicas; None for no witness.
+        other_controller_ids: KRaft: further isolated controllers, which vote with the first. Brokers reach them
+            through the relay, and they each other directly.
+        controller_hosts: by id, the loopback address that a controller listens on and is known by, as on a host of its
+            own (process backend); the backend's own without one.
         timing: who removes silent replicas from the in-sync set.
         checkpoint: when high watermarks are written to disk.
         fetch_wait_max_ms: how long a leader parks a follower's empty fetch, in milliseconds.
         fetch_sessions: whether incremental fetch sessions (KIP-227) stay on, as brokers have them from 1.1 on.
         overrides: broker settings of the user's own; they win over everything else.
+        node_overrides: by id, what a node alone has of such settings; they win over ``overrides``. Not ``log.dirs``.
         features: KRaft feature levels to format with, beside the release's own (``--feature``).
         client_links: whether brokers have a second listener for clients, RELAYED, that leads through the relay.
             The tester's own questions go to the CLIENT listener, which is direct.
@@ -74,11 +79,14 @@ class ClusterSpec:
     metadata_mode: MetadataMode
     broker_ids: tuple[int, ...] = (1, 2, 3)
     controller_id: int | None = 100
+    other_controller_ids: tuple[int, ...] = ()
+    controller_hosts: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
     timing: Timing = Timing.SESSION
     checkpoint: HighWatermarkCheckpoint = HighWatermarkCheckpoint.PROMPT
     fetch_wait_max_ms: int = 100
     fetch_sessions: bool = True
     overrides: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    node_overrides: Mapping[int, Mapping[str, str]] = field(default_factory=lambda: MappingProxyType({}))
     features: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     client_links: bool = False
     zookeeper_links: bool = False
@@ -93,6 +101,15 @@ class ClusterSpec:
             raise UsageError(f"Id {self.controller_id} cannot be a broker and the controller at once.")
         if self.is_kraft and self.controller_id is None:
             raise UsageError("A KRaft cluster needs a controller id.")
+        self._check_other_controllers()
+
+    def _check_other_controllers(self) -> None:
+        others = self.other_controller_ids
+        if others and not self.is_kraft:
+            raise UsageError("With ZooKeeper there is one controller, and no voter beside it.")
+        taken = {*self.broker_ids, self.controller_id, *others}
+        if len(taken) < len(self.broker_ids) + 1 + len(others):
+            raise UsageError(f"Controllers need ids of their own, not {list(others)}.")
 
     @property
     def is_kraft(self) -> bool:
@@ -119,6 +136,12 @@ class ClusterSpec:
         return Node(ProcessRole.ZOOKEEPER, 0)
 
     @property
+    def metadata_nodes(self) -> tuple[Node, ...]:
+        """Return every node that keeps the metadata: ZooKeeper, or each KRaft controller, the one above first."""
+        others = tuple(Node(ProcessRole.CONTROLLER, one) for one in self.other_controller_ids)
+        return (self.metadata_node, *others)
+
+    @property
     def nodes(self) -> tuple[Node, ...]:
         """All nodes, in the order in which they are started."""
-        return (self.metadata_node, *self.broker_nodes)
+        return (*self.metadata_nodes, *self.broker_nodes)

@@ -157,6 +157,7 @@ def _obstacle(cluster: Cluster, gate: GateProxy, ways: tuple[LinkDirection, ...]
     if "controller" in kinds and not spec.is_kraft:
         return "there is no channel to a KRaft controller"
     known = {node.id for node in spec.broker_nodes} | {CLIENTS, ZOOKEEPER, spec.controller_id}
+    known |= set(spec.other_controller_ids)
     unknown = sorted(str(node) for node in named - known)
     return f"there is no node {', '.join(unknown)}" if unknown else ""
 

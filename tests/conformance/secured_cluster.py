@@ -39,18 +39,20 @@ class Secured:
     Attributes:
         bootstrap: of the listener that needs it.
         files: directory with ``ca.pem``, ``client.pem``, ``client.key``, ``other-ca.pem``.
+        protocol: of that listener.
     """
 
     cluster: Cluster
     bootstrap: str
     files: Path
+    protocol: str = "SASL_SSL"
 
     def client_file(self, **changes: str | None) -> Path:
         """Write a Java client's file that gets in by SCRAM; a setting that is None is left out."""
         login = PASSWORD.replace("\\", "\\\\").replace('"', '\\"').replace("\\", "\\\\")
         module = "org.apache.kafka.common.security.scram.ScramLoginModule"
         given = {
-            "security.protocol": "SASL_SSL",
+            "security.protocol": self.protocol,
             "sasl.mechanism": "SCRAM-SHA-512",
             "sasl.jaas.config": f'{module} required username="alice" password="{login}";',
             "ssl.truststore.type": "PEM",
@@ -59,7 +61,8 @@ class Secured:
             "ssl.keystore.location": f"{self.files}/client-both.pem",
         } | {name.replace("_", "."): value for name, value in changes.items()}
         path = self.files / "client.properties"
-        path.write_text("".join(f"{name}={value}\n" for name, value in given.items() if value is not None))
+        fitting = {name: value for name, value in given.items() if value is not None and _fits(name, self.protocol)}
+        path.write_text("".join(f"{name}={value}\n" for name, value in fitting.items()))
         return path
 
     def librdkafka_file(self) -> Path:
@@ -74,13 +77,15 @@ class Secured:
 
 
 @contextmanager
-def secured_cluster(version: str, directory: Path, overrides: Mapping[str, str] | None = None) -> Iterator[Secured]:
+def secured_cluster(
+    version: str, directory: Path, overrides: Mapping[str, str] | None = None, protocol: str = "SASL_SSL"
+) -> Iterator[Secured]:
     """Start three brokers of a release; alice may do everything on the secured listener."""
     files = directory / "certificates"
     files.mkdir()
     _make_certificates(files)
     release = find_release(version)
-    settings = {**_listener(files), **(overrides or {})}
+    settings = {**_listener(files, protocol), **(overrides or {})}
     mode = release.default_metadata_mode
     controller = 100 if mode is MetadataMode.KRAFT else None
     spec = ClusterSpec(release, mode, controller_id=controller, overrides=settings, client_links=True)
@@ -88,13 +93,13 @@ def secured_cluster(version: str, directory: Path, overrides: Mapping[str, str] 
     try:
         with Cluster.start(spec, jars_of(release), backend, relay, directory) as cluster:
             _add_scram_user(cluster.bootstrap)
-            yield Secured(cluster, relayed_bootstrap(cluster), files)
+            yield Secured(cluster, relayed_bootstrap(cluster), files, protocol)
     finally:
         relay.close()
         backend.close()
 
 
-def _listener(files: Path) -> dict[str, str]:
+def _listener(files: Path, protocol: str) -> dict[str, str]:
     plain = "org.apache.kafka.common.security.plain.PlainLoginModule"
     scram = "org.apache.kafka.common.security.scram.ScramLoginModule"
     own = {
@@ -110,8 +115,16 @@ def _listener(files: Path) -> dict[str, str]:
         "ssl.truststore.location": f"{files}/trusted.p12",
         "ssl.truststore.password": STORE_PASSWORD,
     }
-    kinds = "CLIENT:PLAINTEXT,REPLICATION:PLAINTEXT,CONTROLLER:PLAINTEXT,RELAYED:SASL_SSL"
-    return {"listener.security.protocol.map": kinds} | {f"listener.name.relayed.{key}": own[key] for key in own}
+    kinds = f"CLIENT:PLAINTEXT,REPLICATION:PLAINTEXT,CONTROLLER:PLAINTEXT,RELAYED:{protocol}"
+    fitting = {f"listener.name.relayed.{name}": own[name] for name in own if _fits(name, protocol)}
+    return {"listener.security.protocol.map": kinds} | fitting
+
+
+def _fits(setting: str, protocol: str) -> bool:
+    """Return whether a setting has an effect with a protocol."""
+    return not ("sasl" in setting and "SASL" not in protocol) and not (
+        setting.startswith("ssl") and "SSL" not in protocol
+    )
 
 
 def _make_certificates(files: Path) -> None:

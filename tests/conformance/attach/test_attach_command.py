@@ -37,6 +37,8 @@ THERE = ["--bootstrap-server", "127.0.0.1:1", "--topic", "t", "--records", "10"]
         ([*GIVEN, "--rate", "0"], "is not a whole number"),
         ([*GIVEN, "--rate", "fast"], "is not a whole number"),
         ([*GIVEN, "--command-config", "none.properties"], "cannot be read"),
+        ([*GIVEN, "--idempotence", "on", "--acks", "1"], "--idempotence on needs --acks all"),
+        ([*GIVEN, "--topic-config", "cleanup.policy=compact,delete"], "topic kafka-conformance-t is compacted"),
         (GIVEN, "no broker answers at 127.0.0.1:1 (Connection refused)"),
         (["--resume", "nowhere"], "nowhere/attach.json cannot be read"),
     ],

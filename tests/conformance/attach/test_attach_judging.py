@@ -7,14 +7,8 @@ from dataclasses import replace
 import pytest
 
 from conformance.attach.judging import AttachEvidence, judge_attached
-from conformance.record.attached import (
-    Attached,
-    Counted,
-    PartitionCounted,
-    PartitionWatched,
-    Promised,
-    SettingsWatched,
-)
+from conformance.record.attached import Attached, Counted, PartitionCounted, PartitionWatched, Promised, SettingsWatched
+from conformance.record.fault_commands import CommandRun, FaultCommand
 from oracle.vocabulary import Acks
 
 CLASSES = ("lost", "phantom", "value_changed", "duplicated", "resurrected", "moved", "reordered", "deleted")
@@ -118,4 +112,18 @@ def test_acks_are_told_as_producers_have_them() -> None:
         "all",
         "1",
         "0",
+    ]
+
+
+def test_a_verdict_rests_on_the_commands_that_ran_and_names_those_that_did_not() -> None:
+    given = [FaultCommand(command, at) for command, at in (("kill b", 1), ("hang", 2), ("start b", 40))]
+    ran = [CommandRun("kill b", 0, 1, 1, "command-001.log"), CommandRun("hang", 0, 1, None, "command-002.log")]
+    lines = judge_attached(replace(evidence(), commands=ran, given=given)).rests_on
+    assert "2 commands were run against the cluster, 1 of them failed" in lines
+    assert "commands that had not ended long after the ledger were ended: 'hang'" in lines
+    assert "1 of 3 commands were not run, or not to their end: 'start b' (due at 40 s)" in lines
+    assert not [
+        line
+        for line in judge_attached(replace(evidence(), commands=ran, given=given[:2])).rests_on
+        if "not run" in line
     ]

@@ -13,8 +13,8 @@ from conformance.attach.beginning import LedgerOptions, NewTopicAsked
 from conformance.attach.finishing import delete_created
 from conformance.attach.ledger import AttachedLedger
 from conformance.audit.reading import cluster_reader
-from conformance.clients.client_settings import client_settings
-from conformance.clients.connecting import UnreadableClusterError
+from conformance.clients.client_settings import ClientSettings, client_settings
+from conformance.clients.connecting import UnreadableClusterError, connected
 from conformance.record.attached import Promised
 from tests.conformance.secured_cluster import PASSWORD, PLAIN_PASSWORD, Secured, secured_cluster
 
@@ -126,3 +126,19 @@ def test_the_command_tells_no_password(secured: Secured, tmp_path: Path) -> None
     assert told.returncode == 0, told.stderr
     assert '"promise": "kept"' in told.stdout
     assert PASSWORD not in told.stdout + told.stderr
+
+
+@pytest.mark.parametrize("protocol", ["SASL_PLAINTEXT", "SSL"])
+def test_a_password_alone_and_a_certificate_alone_get_in(
+    protocol: str, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    directory = tmp_path_factory.mktemp(protocol.lower())
+    with secured_cluster("4.4.0", directory, protocol=protocol) as cluster:
+        with AttachedLedger(_options(cluster, cluster.client_file(), "alone"), tmp_path / "ledger") as ledger:
+            ledger.done(60)
+        verdict = ledger.verdict()
+        assert verdict.promise is Promised.KEPT, verdict
+        assert verdict.reason.startswith(f"every one of {RECORDS:,} acknowledged")
+        nobody = ClientSettings()
+        with pytest.raises(UnreadableClusterError), connected(cluster.bootstrap.split(","), nobody, patience_s=2):
+            pass

@@ -5,6 +5,7 @@ Losses are made to happen: by settings that allow them, and by cutting the tails
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -12,16 +13,16 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import duckdb
 import pytest
 
-from benchmarks.attached import Recounted, recounted, start_again, started
+from benchmarks.attached import Recounted, named_lost, recounted, start_again, started
 from conformance.attach.beginning import LedgerOptions, NewTopicAsked, begin
 from conformance.attach.finishing import NotAtRestError, counted_of, delete_created, finish
 from conformance.attach.ledger import AttachedLedger
 from conformance.clients.client_settings import ClientSettings
-from conformance.record.attached import Phase, Promised, read_attached, read_commands
+from conformance.record.attached import Phase, Promised, read_attached
 from conformance.record.directory import RunDirectory
+from conformance.record.fault_commands import read_commands
 from conformance.spark_thread import SparkThread
 from fault_injection.releases import UsageError
 from fault_injection.waiting import until
@@ -57,18 +58,13 @@ def _options(cluster: Cluster, topic: str, **changes: object) -> LedgerOptions:
     return replace(options, **changes)
 
 
-def _named_lost(run: RunDirectory) -> frozenset[int]:
-    rows = duckdb.sql(f"select record_id from '{run.path}/reconciliation/not_kept/*.parquet' where lost").fetchall()
-    return frozenset(row[0] for row in rows)
-
-
 def _agree(cluster: Cluster, run: RunDirectory) -> Recounted:
     """Make sure that both counts are the same, and return one."""
     counted, again = counted_of(run), recounted(cluster, run)
     assert counted.identity_holds
     assert counted.told("acknowledged") == again.acknowledged
     assert counted.total("lost") == len(again.lost)
-    assert _named_lost(run) == again.lost
+    assert named_lost(run) == again.lost
     assert sum(one.read for one in counted.partitions) == again.read
     return again
 
@@ -196,13 +192,26 @@ def test_a_team_has_a_ledger_in_a_test_of_its_own(
 def test_the_command_runs_what_breaks_the_cluster_and_notes_it(cluster: Cluster, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "conformance.cli", "attach", "--bootstrap-server", cluster.bootstrap, "--json"]
     command += ["--create", "told", "--duration", "6s", "--runs-dir", str(tmp_path), "--delete-created"]
-    command += ["--fault-command", "echo one; exit 3", "--at", "1s", "--fault-command", "sleep 60", "--at", "2s"]
-    told = subprocess.run([*command, "--one-at-a-time"], capture_output=True, text=True, check=False, timeout=200)
+    command += [
+        "--fault-command",
+        "echo one; exit 3",
+        "--at",
+        "1s",
+        "--fault-command",
+        "sleep 9; echo two",
+        "--at",
+        "2s",
+    ]
+    command += ["--fault-command", "echo three", "--at", "5s"]
+    told = subprocess.run(command, capture_output=True, text=True, check=False, timeout=200)
     assert told.returncode == 0, told.stderr
     (run,) = map(RunDirectory, tmp_path.iterdir())
     failed, ended = read_commands(run)
     assert (failed.exit_code, (run.path / failed.output).read_text()) == (3, "one\n")
-    assert (ended.command, ended.exit_code) == ("sleep 60", None)
+    assert (ended.exit_code, (run.path / ended.output).read_text()) == (0, "two\n")
     assert "2 commands were run against the cluster, 1 of them failed" in told.stdout
-    assert "runs sleep 60" in told.stderr
+    assert [one["command"] for one in json.loads(told.stdout)["commands_not_run"]] == ["echo three"]
+    assert "1 of 3 commands were not run, or not to their end: 'echo three' (due at 5 s)" in told.stdout
+    assert "runs sleep 9; echo two" in told.stderr
+    assert "not run: echo three" in told.stderr
     assert "deleted topic kafka-conformance-told" in told.stderr

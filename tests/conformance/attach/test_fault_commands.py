@@ -2,59 +2,159 @@
 
 from __future__ import annotations
 
+import time
 from threading import Event
 from typing import TYPE_CHECKING
 
-from conformance.attach.fault_commands import FaultCommand, FaultCommands
-from conformance.record.attached import read_commands
+import pytest
+
+from conformance.attach import fault_commands
+from conformance.attach.fault_commands import FaultCommands
+from conformance.attach.one_at_a_time import OneAtATime
+from conformance.record.attached import PartitionWatched
 from conformance.record.directory import RunDirectory
+from conformance.record.fault_commands import FaultCommand, read_commands, read_given_commands
+from fault_injection.waiting import until
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+WHOLE, SHRUNK = (1, 2, 3), (1, 3)
+
+
+class Looks:
+    """What a watcher sees of one partition, as the test has it."""
+
+    def __init__(self) -> None:
+        self.latest: tuple[PartitionWatched, ...] = ()
+        self.see(WHOLE)
+
+    def see(self, isr: tuple[int, ...]) -> None:
+        self.latest = (PartitionWatched(time.time_ns(), 0, 1, 4, isr, 1),)
+
+    def one_at_a_time(self, grace_s: float = 60) -> OneAtATime:
+        return OneAtATime(lambda: self.latest, 1, len(WHOLE), grace_s)
+
 
 def test_commands_run_in_the_order_of_their_times_and_what_they_print_is_kept(tmp_path: Path) -> None:
-    begun: list[str] = []
+    told: list[str] = []
     commands = [FaultCommand("echo second >&2; false", 0.2), FaultCommand("echo first", 0)]
-    FaultCommands(commands, RunDirectory(tmp_path), lambda: True, begun.append).run(Event().wait)
-    assert begun == ["echo first", "echo second >&2; false"]
+    FaultCommands(commands, RunDirectory(tmp_path), told.append).run(Event().wait)
+    assert told == ["runs echo first", "runs echo second >&2; false"]
     first, second = read_commands(RunDirectory(tmp_path))
     assert (first.exit_code, second.exit_code) == (0, 1)
     assert [(tmp_path / one.output).read_text() for one in (first, second)] == ["first\n", "second\n"]
     assert second.began_ns - first.began_ns >= 100_000_000
 
 
-def test_a_command_that_is_due_waits_until_it_may_begin(tmp_path: Path) -> None:
-    asked: list[bool] = []
+def test_replicas_that_were_not_seen_to_leave_since_a_command_let_no_other_one_begin() -> None:
+    looks = Looks()
+    order = looks.one_at_a_time()
+    assert order.is_next()
+    order.begin()
+    order.end()
+    looks.see(WHOLE)  # the broker that was killed counts as in sync until its session ends
+    assert not order.is_next()
+    looks.see(SHRUNK)
+    assert not order.is_next()
+    looks.see(WHOLE)
+    assert order.is_next()
 
-    def may_begin() -> bool:
-        asked.append(len(asked) >= 3)
-        return asked[-1]
 
-    FaultCommands([FaultCommand("true", 0)], RunDirectory(tmp_path), may_begin, lambda _: None).run(Event().wait)
-    assert asked == [False, False, False, True]
-    assert len(read_commands(RunDirectory(tmp_path))) == 1
+def test_replicas_that_left_and_came_back_while_a_command_ran_need_not_leave_again() -> None:
+    looks = Looks()
+    order = looks.one_at_a_time()
+    order.begin()
+    looks.see(SHRUNK)
+    order.look()
+    looks.see(WHOLE)
+    order.end()
+    assert not order.is_next(), "that was before its end"
+    looks.see(WHOLE)
+    assert order.is_next()
 
 
-def test_a_command_that_runs_at_the_end_is_ended_with_what_it_started(tmp_path: Path) -> None:
-    is_over = Event()
-    command = f"trap '' TERM; sleep 300 & echo $! > {tmp_path}/child; wait; sleep 300"
+def test_a_command_that_breaks_nothing_lets_the_next_one_begin_after_a_while() -> None:
+    looks = Looks()
+    order = looks.one_at_a_time(grace_s=0)
+    order.begin()
+    order.end()
+    assert not order.is_next(), "nobody has looked since"
+    looks.see(WHOLE)
+    assert order.is_next()
+
+
+@pytest.mark.parametrize("seconds", [11, 3600])
+def test_a_cluster_that_does_not_answer_is_not_in_sync(seconds: int) -> None:
+    looks = Looks()
+    (look,) = looks.latest
+    looks.latest = (PartitionWatched(look.at_ns - seconds * 10**9, 0, 1, 4, WHOLE, 1),)
+    assert not looks.one_at_a_time().is_next()
+
+
+def test_a_command_waits_for_its_turn_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fault_commands, "TOLD_AFTER_S", 0.3)
+    told: list[str] = []
+    looks = Looks()
+    commands = FaultCommands(
+        [FaultCommand("echo kill", 0), FaultCommand("echo start", 0)],
+        RunDirectory(tmp_path),
+        told.append,
+        looks.one_at_a_time(),
+    )
+    waits = iter(range(100))
 
     def wait(seconds: float) -> bool:
-        if (tmp_path / "child").exists() and (tmp_path / "child").read_text().strip():
-            is_over.set()
-        return is_over.wait(seconds)
+        looks.see(SHRUNK)
+        Event().wait(seconds / 10)
+        return next(waits, None) is None
 
-    FaultCommands([FaultCommand(command, 0)], RunDirectory(tmp_path), lambda: True, lambda _: None).run(wait)
+    commands.run(wait)
+    assert [one.command for one in read_commands(RunDirectory(tmp_path))] == ["echo kill"]
+    assert [one.command for one in read_given_commands(RunDirectory(tmp_path))] == ["echo kill", "echo start"]
+    assert [line for line in told if line.startswith("echo start waits for every replica to be in sync")] == told[1:]
+
+
+def test_a_command_that_runs_at_the_end_goes_on_to_its_own(tmp_path: Path) -> None:
+    told: list[str] = []
+    command = "touch is-broken; sleep 1; echo mended"
+    commands = FaultCommands([FaultCommand(f"cd {tmp_path}; {command}", 0)], RunDirectory(tmp_path), told.append)
+    with commands.beside():
+        until_there(tmp_path, "*-broken")
+    (ended,) = read_commands(RunDirectory(tmp_path))
+    assert (ended.exit_code, (tmp_path / ended.output).read_text()) == (0, "mended\n")
+    assert told[-1] == f"waits for cd {tmp_path}; {command} to end, 120 s at most"
+
+
+def test_one_that_does_not_end_is_ended_with_what_it_started(tmp_path: Path) -> None:
+    told: list[str] = []
+    child_known = f"echo $! > {tmp_path}/child; mv {tmp_path}/child {tmp_path}/its-child"
+    command = f"trap '' TERM; sleep 300 & {child_known}; wait; sleep 300"
+    commands = FaultCommands([FaultCommand(command, 0)], RunDirectory(tmp_path), told.append, limit_s=0.2)
+    with commands.beside():
+        until_there(tmp_path, "its-child")
     (ended,) = read_commands(RunDirectory(tmp_path))
     assert ended.exit_code is None
-    child = (tmp_path / "child").read_text().strip()
+    assert told[-1].endswith("which has not ended within 0.2 s")
+    child = (tmp_path / "its-child").read_text().strip()
     status = tmp_path.__class__("/proc") / child / "status"
-    assert not status.exists() or "State:\tZ" in status.read_text()
+    until(lambda: not status.exists() or "State:\tZ" in status.read_text(), deadline_s=10, what="the end of its child")
+
+
+def until_there(directory: Path, pattern: str) -> None:
+    until(lambda: list(directory.glob(pattern)), deadline_s=10, what=pattern, interval_s=0.02)
+
+
+def test_what_keeps_commands_from_running_is_raised(tmp_path: Path) -> None:
+    commands = FaultCommands([FaultCommand("true", 0)], RunDirectory(tmp_path), lambda _: None)
+    (tmp_path / "command-001.log").mkdir()
+    with pytest.raises(IsADirectoryError), commands.beside():
+        until(lambda: commands.failure is not None, deadline_s=10, what="the failure", interval_s=0.02)
 
 
 def test_nothing_more_is_run_once_it_is_over(tmp_path: Path) -> None:
     is_over = Event()
     is_over.set()
-    FaultCommands([FaultCommand("true", 5)], RunDirectory(tmp_path), lambda: True, lambda _: None).run(is_over.wait)
+    FaultCommands([FaultCommand("true", 5)], RunDirectory(tmp_path), lambda _: None).run(is_over.wait)
     assert read_commands(RunDirectory(tmp_path)) == []
+    assert read_given_commands(RunDirectory(tmp_path)) == [FaultCommand("true", 5)]

@@ -62,6 +62,15 @@ def test_a_crash_between_attempt_and_outcome_leaves_the_attempt(run: RunDirector
     assert read_outcomes(run) == []
 
 
+def test_files_are_in_the_order_of_writing_also_when_their_numbers_outgrow_five_digits(run: RunDirectory) -> None:
+    first = LedgerWriter(run.path / "ledger").record_attempts([ATTEMPT])
+    first.rename(first.with_name("attempts-99999.parquet"))
+    later = [replace(ATTEMPT, record_id=number) for number in (8, 9)]
+    files = [LedgerWriter(run.path / "ledger").record_attempts([one]) for one in later]
+    assert [file.name for file in files] == ["attempts-100000.parquet", "attempts-100001.parquet"]
+    assert read_attempts(run) == [ATTEMPT, *later]
+
+
 def test_files_are_never_rewritten(tmp_path: Path) -> None:
     first = LedgerWriter(tmp_path).record_attempts([ATTEMPT])
     content = first.read_bytes()

@@ -56,7 +56,7 @@ def test_asked_links_lead_through_the_relay_to_the_nodes_behind_it(relay: Record
             assert broker.listeners.advertised["RELAYED"][0] == "relay"
             assert broker.listeners.advertised["CLIENT"][0] == "127.0.0.1"
             assert relay.opened[link] == broker.inbound[link] == ("127.0.0.1", broker.listeners.ports["RELAYED"])
-            assert broker.listeners.metadata_address[0] == "relay"
+            assert {host for host, _ in broker.listeners.metadata_addresses.values()} == {"relay"}
 
 
 def test_each_broker_has_a_way_to_zookeeper_of_its_own(relay: RecordingRelay) -> None:
@@ -65,3 +65,30 @@ def test_each_broker_has_a_way_to_zookeeper_of_its_own(relay: RecordingRelay) ->
         assert ways == dict.fromkeys((100, 1, 2), planned.metadata_address)
         metadata = next(iter(planned.nodes.values()))
         assert {link.source for link in metadata.inbound} == {100, 1, 2}
+
+
+def test_brokers_reach_each_controller_through_the_relay_and_controllers_each_other_directly(
+    relay: RecordingRelay,
+) -> None:
+    hosts = {101: "127.0.0.2", 102: "127.0.0.3"}
+    spec = ClusterSpec(
+        find_release("3.9"),
+        MetadataMode.KRAFT,
+        broker_ids=(1, 2),
+        other_controller_ids=(101, 102),
+        controller_hosts=hosts,
+    )
+    planned = ClusterPlan(spec, Path("nowhere"), ProcessBackend, relay)  # type: ignore[arg-type]  # only its hosts
+    planned.close()
+    first, second, third, *brokers = planned.nodes.values()
+    assert [one.listeners.bind_host for one in (first, second, third)] == ["127.0.0.1", "127.0.0.2", "127.0.0.3"]
+    direct = first.listeners.metadata_addresses
+    assert [host for host, _ in direct.values()] == ["127.0.0.1", "127.0.0.2", "127.0.0.3"]
+    for controller in (first, second, third):
+        assert controller.listeners.metadata_addresses == direct
+        assert controller.inbound == {
+            LinkName.controller(controller.node.id, one): direct[controller.node.id] for one in (1, 2)
+        }
+    for broker in brokers:
+        assert broker.listeners.metadata_addresses.keys() == {100, 101, 102}
+        assert {host for host, _ in broker.listeners.metadata_addresses.values()} == {"relay"}

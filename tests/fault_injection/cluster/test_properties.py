@@ -13,7 +13,7 @@ BROKER = Listeners(
     bind_host="127.0.0.1",
     ports={"CLIENT": 1001, "REPLICATION": 1002},
     advertised={"CLIENT": ("127.0.0.1", 1001), "REPLICATION": ("127.0.0.1", 2002)},
-    metadata_address=("127.0.0.1", 2100),
+    metadata_addresses={100: ("127.0.0.1", 2100)},
     data_directory="/data/1",
 )
 
@@ -64,12 +64,35 @@ def test_a_timing_profile_lets_one_clock_run_out_first(version: str, key: str) -
 
 
 def test_the_session_timeout_of_kraft_is_set_on_the_controller() -> None:
-    listeners = Listeners("127.0.0.1", {"CONTROLLER": 2100}, {}, ("127.0.0.1", 2100), "/data/100")
+    listeners = Listeners("127.0.0.1", {"CONTROLLER": 2100}, {}, {100: ("127.0.0.1", 2100)}, "/data/100")
     settings = properties(spec(), Node(ProcessRole.CONTROLLER, 100), listeners).merged
     assert settings["broker.session.timeout.ms"] == "2000"
     assert settings["controller.quorum.voters"] == "100@127.0.0.1:2100"
     assert settings["process.roles"] == "controller"
     assert settings["listeners"] == "CONTROLLER://127.0.0.1:2100"
+
+
+def test_what_one_broker_alone_has_wins_over_what_all_have() -> None:
+    asked = spec(overrides={"min.insync.replicas": "2"}, node_overrides={1: {"min.insync.replicas": "3"}})
+    assert of_broker(asked).overrides == {"min.insync.replicas": "3"}
+    assert properties(asked, Node(ProcessRole.BROKER, 2), BROKER).overrides == {"min.insync.replicas": "2"}
+
+
+def test_several_controllers_elect_as_they_do_by_default() -> None:
+    timeout = "controller.quorum.fetch.timeout.ms"
+    assert timeout in of_broker(spec()).imposed
+    assert timeout not in of_broker(spec(other_controller_ids=(101, 102))).imposed
+
+
+@pytest.mark.parametrize("others", [(1,), (100,), (101, 101)])
+def test_a_controller_needs_an_id_of_its_own(others: tuple[int, ...]) -> None:
+    with pytest.raises(UsageError, match="ids of their own"):
+        spec(other_controller_ids=others)
+
+
+def test_zookeeper_has_no_other_controllers() -> None:
+    with pytest.raises(UsageError, match="one controller"):
+        ClusterSpec(find_release("3.9"), MetadataMode.ZOOKEEPER, other_controller_ids=(101,))
 
 
 def test_checkpoints_are_prompt_or_never() -> None:
@@ -133,7 +156,7 @@ def test_a_mode_that_the_release_lacks_is_refused() -> None:
 def test_a_relayed_listener_is_for_clients_and_mapped_to_a_protocol() -> None:
     ports = {**BROKER.ports, "RELAYED": 1003}
     advertised = {**BROKER.advertised, "RELAYED": ("127.0.0.1", 2003)}
-    relayed = Listeners("127.0.0.1", ports, advertised, BROKER.metadata_address, BROKER.data_directory)
+    relayed = Listeners("127.0.0.1", ports, advertised, BROKER.metadata_addresses, BROKER.data_directory)
     settings = properties(spec(client_links=True), Node(ProcessRole.BROKER, 1), relayed).identity
     assert settings["advertised.listeners"].endswith(",RELAYED://127.0.0.1:2003")
     assert settings["listener.security.protocol.map"].endswith(",RELAYED:PLAINTEXT")
