@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from conformance.audit.audit import CHECKS, alike
@@ -26,6 +27,7 @@ from conformance.record.audit_answer import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from datetime import date
+    from pathlib import Path
 
     from conformance.audit.audit import Audit, Row
     from conformance.audit.baseline import Baseline, BaselineEntry
@@ -46,6 +48,7 @@ class AuditRequest:
         tester: its version.
         baseline: None without one.
         is_whole: every topic was asked for.
+        command_config: the file by which a client gets in; None without one.
     """
 
     servers: str
@@ -53,14 +56,21 @@ class AuditRequest:
     tester: str
     baseline: Baseline | None = None
     is_whole: bool = True
+    command_config: Path | None = None
+
+    @property
+    def reached(self) -> str:
+        """Return how Kafka's own commands reach the cluster: what ``mends.PLACE`` stands for."""
+        more = "" if self.command_config is None else f" --command-config {quote(str(self.command_config))}"
+        return f"{self.servers}{more}"
 
 
 def audit_answer(found: Audit, request: AuditRequest) -> AuditAnswer:
     """Return what was found as plain values."""
     counting, accepted = _apart([one for row in found.rows for one in row.findings], request)
     cluster, producers = found.audited.cluster, found.audited.producers
-    findings = tuple(_finding(row, request.servers) for row in alike(counting))
-    borne = tuple(_accepted(entry, row, request.servers) for entry, some in accepted.items() for row in alike(some))
+    findings = tuple(_finding(row, request.reached) for row in alike(counting))
+    borne = tuple(_accepted(entry, row, request.reached) for entry, some in accepted.items() for row in alike(some))
     return AuditAnswer(
         servers=request.servers,
         day=request.today.isoformat(),
@@ -92,9 +102,9 @@ def _apart(
     return counting, accepted
 
 
-def _finding(row: Row, servers: str) -> FindingTold:
+def _finding(row: Row, reached: str) -> FindingTold:
     one = row.finding
-    commands = tuple(None if each.command is None else each.command.replace(PLACE, servers) for each in row.findings)
+    commands = tuple(None if each.command is None else each.command.replace(PLACE, reached) for each in row.findings)
     return FindingTold(
         check=one.check,
         severity=one.severity.word,
@@ -108,9 +118,9 @@ def _finding(row: Row, servers: str) -> FindingTold:
     )
 
 
-def _accepted(entry: BaselineEntry, row: Row, servers: str) -> AcceptedTold:
+def _accepted(entry: BaselineEntry, row: Row, reached: str) -> AcceptedTold:
     until = None if entry.until is None else entry.until.isoformat()
-    return AcceptedTold(entry.number, entry.subject, entry.issue, entry.reason, until, _finding(row, servers))
+    return AcceptedTold(entry.number, entry.subject, entry.issue, entry.reason, until, _finding(row, reached))
 
 
 def _release(release: ReleaseSeen) -> ReleaseTold:

@@ -9,7 +9,7 @@ from conformance.audit import checks_of_clusters, checks_of_elections, checks_of
 from conformance.audit.finding import AuditFinding, Unseen
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Hashable, Iterable, Iterator
 
     from conformance.audit.audited import Audited
     from conformance.audit.finding import AuditCheck
@@ -72,10 +72,17 @@ class Audit:
 
 def audit(audited: Audited) -> Audit:
     """Ask every check."""
-    told = [one for check in CHECKS for one in check.look(audited)]
+    told = [one for check in CHECKS for one in _looked(check, audited)]
     rows = alike(one for one in told if isinstance(one, AuditFinding))
     unseen = _unseen(one for one in told if isinstance(one, Unseen))
     return Audit(audited, rows, unseen, defects.unavoidable(audited))
+
+
+def _looked(check: AuditCheck, audited: Audited) -> Iterator[AuditFinding | Unseen]:
+    """Yield what a check finds; of topics nothing is concluded where none is seen."""
+    yield from check.look(audited)
+    if check.is_of_topics and not audited.cluster.topics:
+        yield Unseen(check.id, "cluster", "no topic is seen: there is none, or this user may not see one")
 
 
 def alike(findings: Iterable[AuditFinding]) -> tuple[Row, ...]:

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 from conformance.audit.audited import facts_of
 from conformance.audit.cluster import MIN_ISR, NotSeen
 from conformance.audit.finding import AuditCheck, AuditFinding, Ground, Severity, Unseen, setting_ground
-from conformance.audit.mends import reassign, set_on_topic, upgrade_feature
+from conformance.audit.mends import set_on_topic, upgrade_feature
+from conformance.audit.reassigning import reassign
 from conformance.audit.release_seen import METADATA_VERSION, LineSpeaks
 from oracle.vocabulary import Acks, MetadataMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from conformance.audit.audited import Audited, TopicFacts
-    from conformance.audit.cluster import TopicSeen
+    from conformance.audit.cluster import BrokerSeen, TopicSeen
 
 OWN_TOPICS = {
     "__consumer_offsets": ("offsets.topic.replication.factor", "committed offsets"),
@@ -42,7 +43,7 @@ def own_topics(audited: Audited) -> Iterator[AuditFinding | Unseen]:
         facts = facts_of(topic)
         is_lone = facts is not None and facts.needed == 1 and wanted > 2
         if topic.partitions and (topic.replication_factor < wanted or is_lone):
-            yield _poor_own_topic(topic, facts, wanted)
+            yield _poor_own_topic(topic, facts, wanted, audited.cluster.brokers)
     if len(known) < len(OWN_TOPICS):
         yield from audited.unseen_brokers("internal-topics")
     for name in OWN_TOPICS:
@@ -50,7 +51,9 @@ def own_topics(audited: Audited) -> Iterator[AuditFinding | Unseen]:
             yield from _to_be_created(audited, name, wanted)
 
 
-def _poor_own_topic(topic: TopicSeen, facts: TopicFacts | None, wanted: int) -> AuditFinding:
+def _poor_own_topic(
+    topic: TopicSeen, facts: TopicFacts | None, wanted: int, brokers: Sequence[BrokerSeen]
+) -> AuditFinding:
     _, content = OWN_TOPICS[topic.name]
     is_short, factor = topic.replication_factor < wanted, topic.replication_factor
     evidence = (Ground("replication factor", str(factor), "Metadata"),)
@@ -64,7 +67,7 @@ def _poor_own_topic(topic: TopicSeen, facts: TopicFacts | None, wanted: int) -> 
         (*evidence, *more),
         lone if factor == 1 or not is_short else f"{content} bear the end of one broker less than {wanted} replicas do",
         f"{wanted} replicas{floor}" if is_short else f"{MIN_ISR}=2",
-        reassign(topic.name) if is_short else set_on_topic(topic.name, MIN_ISR, 2),
+        reassign(topic, wanted, brokers) if is_short else set_on_topic(topic.name, MIN_ISR, 2),
     )
 
 
@@ -193,9 +196,35 @@ def lag_time(audited: Audited) -> Iterator[AuditFinding | Unseen]:
 
 
 CHECKS: tuple[AuditCheck, ...] = (
-    AuditCheck("internal-topics", "are Kafka's own topics kept well?", "offsets.topic.replication.factor", own_topics),
-    AuditCheck("auto-create", "with how many replicas are topics created?", "KIP-361", created_with_one_replica),
-    AuditCheck("controller-quorum", "does one host end the controllers?", "KIP-595", controllers),
-    AuditCheck("mixed-versions", "is the cluster of one release?", "KIP-584", several_releases),
-    AuditCheck("lag-time", "how long is a silent follower in sync?", "replica.lag.time.max.ms", lag_time),
+    AuditCheck(
+        "internal-topics",
+        "are Kafka's own topics kept well?",
+        "offsets.topic.replication.factor",
+        own_topics,
+        is_of_topics=False,
+    ),
+    AuditCheck(
+        "auto-create",
+        "with how many replicas are topics created?",
+        "KIP-361",
+        created_with_one_replica,
+        is_of_topics=False,
+    ),
+    AuditCheck(
+        "controller-quorum",
+        "does one host end the controllers?",
+        "KIP-595",
+        controllers,
+        is_of_topics=False,
+    ),
+    AuditCheck(
+        "mixed-versions",
+        "is the cluster of one release?",
+        "KIP-584",
+        several_releases,
+        is_of_topics=False,
+    ),
+    AuditCheck(
+        "lag-time", "how long is a silent follower in sync?", "replica.lag.time.max.ms", lag_time, is_of_topics=False
+    ),
 )

@@ -157,11 +157,25 @@ CHECKS: tuple[AuditCheck, ...] = (
     AuditCheck(
         "unclean-transactions", "may an election lose a transaction's marker?", "KAFKA-20716", unclean_transactions
     ),
-    AuditCheck("eligible-replicas-off", "are eligible leader replicas switched on?", "KIP-966", eligible_replicas_off),
     AuditCheck(
-        "broker-min-isr-unheeded", "does a broker's own min.insync.replicas count?", "KIP-966", unheeded_min_isr
+        "eligible-replicas-off",
+        "are eligible leader replicas switched on?",
+        "KIP-966",
+        eligible_replicas_off,
+        is_of_topics=False,
     ),
     AuditCheck(
-        "transaction-version", "can a late request end the next transaction?", "KAFKA-17754", transaction_version
+        "broker-min-isr-unheeded",
+        "does a broker's own min.insync.replicas count?",
+        "KIP-966",
+        unheeded_min_isr,
+        is_of_topics=False,
+    ),
+    AuditCheck(
+        "transaction-version",
+        "can a late request end the next transaction?",
+        "KAFKA-17754",
+        transaction_version,
+        is_of_topics=False,
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.audit.audited import is_led
-from conformance.audit.cluster import MIN_ISR
+from conformance.audit.cluster import MIN_ISR, NotSeen
 from conformance.audit.finding import AuditCheck, AuditFinding, Ground, Severity, Unseen, setting_ground
 
 if TYPE_CHECKING:
@@ -98,6 +98,24 @@ def next_restart(audited: Audited) -> Iterator[AuditFinding | Unseen]:
             )
 
 
+def offline_log_directories(audited: Audited) -> Iterator[AuditFinding | Unseen]:
+    """Yield brokers that have given up a log directory, and go on without it (KIP-112)."""
+    for broker in audited.cluster.brokers:
+        if isinstance(broker.offline_directories, NotSeen):
+            yield Unseen("log-directory-offline", f"broker {broker.id}", broker.offline_directories.why)
+        elif broker.offline_directories:
+            directories = sorted(broker.offline_directories.items())
+            yield AuditFinding(
+                "log-directory-offline",
+                Severity.HIGH,
+                f"broker {broker.id}",
+                tuple(Ground("log directory", f"{path}: {error}", "DescribeLogDirs") for path, error in directories),
+                "no replica in that directory is in sync or can lead, while the broker itself looks well: each counts "
+                "as a failure that has happened already; if the disk is lost, so are they",
+                "repair or replace the disk, then restart the broker: it copies what it lacks from the leaders",
+            )
+
+
 def _partitions(audited: Audited) -> Iterator[tuple[TopicSeen, PartitionSeen]]:
     return ((topic, partition) for topic in audited.cluster.topics for partition in topic.partitions)
 
@@ -135,4 +153,7 @@ CHECKS: tuple[AuditCheck, ...] = (
     AuditCheck("under-min-isr", "are records refused now?", "KIP-164", below_min_isr),
     AuditCheck("at-min-isr", "does the next failure stop writes?", "KIP-427", at_min_isr),
     AuditCheck("roll-margin", "can a broker be restarted?", "KIP-427", next_restart),
+    AuditCheck(
+        "log-directory-offline", "has a broker given up a disk?", "KIP-112", offline_log_directories, is_of_topics=False
+    ),
 )

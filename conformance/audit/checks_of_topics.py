@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from conformance.audit.cluster import MIN_ISR
 from conformance.audit.finding import AuditCheck, AuditFinding, Ground, Severity, Unseen, setting_ground
 from conformance.audit.losses import loss_words
-from conformance.audit.mends import reassign, set_on_topic
+from conformance.audit.mends import set_on_topic
+from conformance.audit.reassigning import reassign
 from oracle.vocabulary import Acks
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def one_replica(audited: Audited) -> Iterator[AuditFinding | Unseen]:
                 (Ground("replication factor", "1", "Metadata"),),
                 "while its broker is down nothing can be read or written; if its disk is lost, so is every record",
                 f"give every partition {RECOMMENDED} replicas",
-                reassign(topic.name),
+                reassign(topic, RECOMMENDED, audited.cluster.brokers),
             )
 
 
@@ -71,7 +72,7 @@ def more_replicas_than_brokers(audited: Audited) -> Iterator[AuditFinding | Unse
                 ),
                 "replicas that are nowhere are never in sync: each failure counts for one more than it seems to",
                 "reassign its partitions to brokers that there are, or bring the missing ones back",
-                reassign(topic.name),
+                reassign(topic, topic.replication_factor, audited.cluster.brokers),
             )
 
 
@@ -89,7 +90,7 @@ def fewer_replicas_than_others(audited: Audited) -> Iterator[AuditFinding | Unse
                 ),
                 "it bears fewer failures than the cluster's other topics",
                 f"give it {audited.norm} replicas, too, if its records are worth it",
-                reassign(topic.name),
+                reassign(topic, audited.norm, audited.cluster.brokers),
             )
 
 
@@ -185,7 +186,7 @@ def two_replicas(audited: Audited) -> Iterator[AuditFinding | Unseen]:
                 _evidence(facts),
                 f"{lone}; with {MIN_ISR}=2 one restart stops its writes",
                 f"give every partition {RECOMMENDED} replicas, and then {MIN_ISR}=2",
-                reassign(facts.name),
+                reassign(facts.topic, RECOMMENDED, audited.cluster.brokers),
             )
 
 
@@ -205,7 +206,7 @@ def one_rack(audited: Audited) -> Iterator[AuditFinding | Unseen]:
                 (Ground("racks of a partition's replicas", ", ".join(alike), "Metadata"),),
                 "what ends that rack ends every replica: without power all of its unflushed records are lost",
                 f"spread its replicas over the racks {', '.join(sorted(audited.racks))}",
-                reassign(topic.name),
+                reassign(topic, topic.replication_factor, audited.cluster.brokers),
             )
 
 
@@ -264,5 +265,6 @@ CHECKS: tuple[AuditCheck, ...] = (
         "can one power failure reach all replicas?",
         "log.flush.interval.messages",
         nothing_is_flushed,
+        is_of_topics=False,
     ),
 )

@@ -50,9 +50,11 @@ class NotSeen:
 
     Attributes:
         why: in words, such as ``needs DESCRIBE_CONFIGS on the topic``.
+        is_refused: whether it is this user who may not see it.
     """
 
     why: str
+    is_refused: bool = False
 
 
 Settings = dict[str, Setting]
@@ -81,12 +83,14 @@ class BrokerSeen:
         rack: None if it has none.
         speaks: what it says that it can do.
         settings: those that checks read.
+        offline_directories: its log directories that it has given up, with the error that it tells.
     """
 
     id: int
     rack: str | None
     speaks: Spoken | NotSeen
     settings: Settings | NotSeen
+    offline_directories: Mapping[str, str] | NotSeen
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,6 @@ from conformance.catalogue.track_record import TRACK_RECORD
 from conformance.registry import select
 from conformance.scenarios.regressions.defect import Kind
 from oracle.rules.by_version import rules_for
-from oracle.rules.release import first_patch
 from oracle.schedule import TopicSettings
 from oracle.steps.step import ScheduleError
 
@@ -39,19 +38,24 @@ class DefectSeen:
     """A known defect that the release has, or may have.
 
     Attributes:
-        is_sure: every patch of the release line has it.
         rules: of a patch that has it.
+        patches: in words, those of the release line that have it; empty if each has, or the release is known.
     """
 
     defect: KnownDefect
-    is_sure: bool
     rules: RuleSet
+    patches: str = ""
+
+    @property
+    def is_sure(self) -> bool:
+        """Return whether the release has it, whichever patch of its line it is."""
+        return not self.patches
 
     @property
     def words(self) -> str:
         """Return what it is, and how sure that the release has it."""
-        before = "" if self.is_sure else f" (patches before {self.defect.fixed} only)"
-        return f"{self.defect.issue}{before}: {self.defect.symptom}"
+        only = f" ({self.patches} only)" if self.patches else ""
+        return f"{self.defect.issue}{only}: {self.defect.symptom}"
 
 
 @cache
@@ -65,17 +69,29 @@ def defects_seen(release: ReleaseSeen, *, has_eligible: bool | None = None) -> t
     if release.line is None:
         return ()
     version, mode = release.line.release.version, release.line.rules.metadata
-    patches = (version,) if release.is_named else (version, first_patch(version))
-    found = []
-    for defect in TRACK_RECORD:
-        having = [
-            rules
-            for rules in (rules_for(patch, mode, eligible_leader_replicas=has_eligible) for patch in patches)
-            if _shows(defect, rules)
-        ]
-        if having:
-            found.append(DefectSeen(defect, len(having) == len(patches), having[0]))
-    return tuple(found)
+    patches = (version,) if release.is_named else _patches(version)
+    rules = tuple(rules_for(patch, mode, eligible_leader_replicas=has_eligible) for patch in patches)
+    return tuple(one for defect in TRACK_RECORD if (one := _seen_in(defect, rules)) is not None)
+
+
+def _patches(newest: str) -> tuple[str, ...]:
+    """Return every patch of a release line, the first one first."""
+    line, _, patch = newest.rpartition(".")
+    return tuple(f"{line}.{number}" for number in range(int(patch) + 1))
+
+
+def _seen_in(defect: KnownDefect, patches: tuple[RuleSet, ...]) -> DefectSeen | None:
+    """Return a defect that a patch of a line has, with which ones those are; patches between two alike are as they."""
+    ends = {_shows(defect, one) for one in (patches[0], patches[-1])}
+    if ends == {False}:
+        return None
+    if ends == {True}:
+        return DefectSeen(defect, patches[-1])
+    first_has_it = _shows(defect, patches[0])
+    change = next(one for one in patches if _shows(defect, one) is not first_has_it)
+    if first_has_it:
+        return DefectSeen(defect, patches[0], f"patches before {change.version}")
+    return DefectSeen(defect, patches[-1], f"patches from {change.version} on")
 
 
 def unavoidable(audited: Audited) -> tuple[DefectSeen, ...]:

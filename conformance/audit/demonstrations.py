@@ -244,7 +244,8 @@ NOT_DEMONSTRATED: dict[str, str] = {
     "transaction-version": TRANSACTIONS,
     "internal-topics": OWN_TOPIC,
     "auto-create": "no record is lost by it alone; replication-factor-1 shows what such a topic loses",
-    "controller-quorum": "the tester's clusters have one controller",
+    "controller-quorum": "a demonstration's cluster has one controller",
+    "log-directory-offline": "the tester's brokers have one log directory, and end with it",
     "lag-time": "it decides for how long; weak-acks shows what is lost meanwhile",
     "mixed-versions": "the tester's clusters are of one release",
 }

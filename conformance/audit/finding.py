@@ -94,12 +94,14 @@ class AuditCheck:
         asks: the question, in a few words.
         source: KIP, issue, or Kafka setting that it rests on.
         look: yields what it finds, and what it could not see.
+        is_of_topics: whether it finds nothing where no topic is seen.
     """
 
     id: str
     asks: str
     source: str
     look: Callable[[Audited], Iterator[AuditFinding | Unseen]]
+    is_of_topics: bool = True
 
 
 def setting_ground(name: str, setting: Setting) -> Ground:

@@ -22,6 +22,20 @@ if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
 
 
+AFTER = {
+    Faults.KILLS: "after crashes of brokers",
+    Faults.KILLS_WITHOUT_CHECKPOINT: "after crashes of brokers that had not written their high watermark lately",
+    Faults.POWER_FAILURE: "after restarts and a power failure of one broker",
+}
+_HAPPENS = (
+    ("by tail-lost", "a broker's machine loses power before the record is on its disk"),
+    ("elected uncleanly without it", "a replica that is not in sync, and lacks it, is elected (unclean election)"),
+    ("elected cleanly without it", "a replica that is in the ISR, and lacks it, is elected"),
+    ("by truncate-", "a replica truncates it before it follows a leader"),
+)
+"""What happens to a record that is lost, by the words of a prediction."""
+
+
 @dataclass(frozen=True, slots=True)
 class Loss:
     """What is known of one choice of settings.
@@ -44,15 +58,25 @@ class Loss:
     @property
     def words(self) -> str:
         """Return it as a sentence."""
-        searched = self.cell.searched.replicas
-        unsearched = "" if self.cell == self.cell.searched else f"RF {self.cell.replicas} was not searched; "
+        searched, after = self.cell.searched.replicas, AFTER[self.cell.faults]
+        unsearched = "" if self.cell == self.cell.searched else f"with {self.cell.replicas} replicas not searched; "
         if self.is_found:
-            first = f": {self.found.decided_by.split(';')[0]}" if self.found.decided_by else ""
-            lifted = f" (a witness of {searched} replicas, lifted; proved by prediction)" if unsearched else ""
-            faults = self.cell.faults.value
-            return f"by {faults} an acknowledged record is lost in {self.found.actions} actions{first}{lifted}"
-        none = self.found.none_found(searched) if self.found.actions is None else f"with RF {searched} one is lost"
-        return f"by {self.cell.faults.value}: {unsearched}{none}"
+            lifted = (
+                f" (a loss with {searched} replicas, proved for {self.cell.replicas} by prediction)"
+                if unsearched
+                else ""
+            )
+            return f"{after} an acknowledged record can be lost{happens(self.found.decided_by)}{lifted}"
+        none = self.found.none_found(searched) if self.found.actions is None else f"with {searched} one is lost"
+        return f"{after}: {unsearched}{none}"
+
+
+def happens(decided_by: str | None) -> str:
+    """Return what loses a record as the field says it, what is first first: ``: a replica that … is elected``."""
+    parts = (decided_by or "").split(";")
+    said = (words for part in parts for sign, words in _HAPPENS if sign in part)
+    told = ", then ".join(dict.fromkeys(said))
+    return f": {told}" if told else ""
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 PLACE = "HOST:PORT"
-"""Stands for the brokers that were asked."""
+"""Stands for the brokers that were asked, and the file by which a client gets in."""
 SERVER = f"--bootstrap-server {PLACE}"
 
 
@@ -17,11 +17,6 @@ def set_on_topic(topic: str, setting: str, value: object) -> str:
 def set_on_brokers(setting: str, value: object) -> str:
     """Return the command that sets the default of all brokers (KIP-226)."""
     return f"kafka-configs.sh {SERVER} --alter --entity-type brokers --entity-default --add-config {setting}={value}"
-
-
-def reassign(topic: str) -> str:
-    """Return the command that gives a topic's partitions other replicas, as a file says."""
-    return f"kafka-reassign-partitions.sh {SERVER} --execute --reassignment-json-file {topic}.json"
 
 
 def upgrade_feature(feature: str, level: int) -> str:

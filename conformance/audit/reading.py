@@ -1,8 +1,8 @@
 """How is a cluster read that somebody else runs? By requests that change nothing, and by no other.
 
-Metadata, ApiVersions, DescribeConfigs, DescribeCluster, DescribeTopicPartitions, DescribeQuorum and ListTransactions,
-each where the release has it. A broker that does not answer, a request that it does not know, or may not answer to this
-user, is ``NotSeen`` with the reason; only if no broker answers at all there is no audit.
+Metadata, ApiVersions, DescribeConfigs, DescribeLogDirs, DescribeCluster, DescribeTopicPartitions, DescribeQuorum and
+ListTransactions, each where the release has it. A broker that does not answer, a request that it does not know, or may
+not answer to this user, is ``NotSeen`` with the reason; only if no broker answers at all there is no audit.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from kafka.protocol.admin import (
     DescribeClusterRequest,
     DescribeConfigsRequest,
+    DescribeLogDirsRequest,
     DescribeQuorumRequest,
     DescribeTopicPartitionsRequest,
     ListTransactionsRequest,
@@ -22,14 +23,14 @@ from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 
 from conformance.audit.asking import BrokerAsker
 from conformance.audit.cluster import MIN_ISR, UNCLEAN, BrokerSeen, ClusterSeen, NotSeen, QuorumSeen, Source, Spoken
-from conformance.audit.told import EligibleTold, refused, settings_told, topic_told
+from conformance.audit.told import EligibleTold, offline_told, refused, settings_told, topic_told
 from conformance.clients import CLIENT
 from conformance.clients.client_settings import ClientSettings
 from conformance.clients.connecting import UnreadableClusterError, connected
 from fault_injection.releases import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from conformance.audit.cluster import Settings
     from conformance.clients.connecting import Connection
@@ -51,10 +52,13 @@ MORE_BROKER_SETTINGS = (
 )
 """Without a value, or not on every release."""
 _TOPIC, _BROKER = 2, 4  # resource types of DescribeConfigs
+_LOG_DIRS = DescribeLogDirsRequest.API_KEY
 TOPICS_AT_ONCE = 200
 """So many topics' settings are asked for in one request."""
 PARTITIONS_AT_ONCE = 2000
 """As many as a broker answers for in one DescribeTopicPartitions (``max.request.partition.size.limit``)."""
+TRANSACTION_STATE = "__transaction_state"
+"""The topic that is there once somebody had a transaction."""
 PLAIN = ClientSettings()
 PATIENCE_S = 5.0
 """So long one broker may take for one answer."""
@@ -105,7 +109,7 @@ class ClusterReader:
             ),
             fenced=self._fenced(),
             quorum=self._quorum(),
-            transactional_ids=self._transactional_ids([one.id for one in brokers]),
+            transactional_ids=self._transactional_ids(brokers, names),
             eligible=eligible if isinstance(eligible, NotSeen) else None,
         )
 
@@ -118,7 +122,8 @@ class ClusterReader:
     def _broker(self, node: Any) -> BrokerSeen:  # noqa: ANN401
         speaks = self._spoken(node.node_id)
         settings = speaks if isinstance(speaks, NotSeen) else self._settings_of(node.node_id)
-        return BrokerSeen(node.node_id, node.rack, speaks, settings)
+        offline = speaks if isinstance(speaks, NotSeen) else self._offline_directories(node.node_id, speaks)
+        return BrokerSeen(node.node_id, node.rack, speaks, settings, offline)
 
     def _spoken(self, broker: int) -> Spoken | NotSeen:
         asked = ApiVersionsRequest(client_software_name=CLIENT, client_software_version="1")
@@ -130,6 +135,13 @@ class ClusterReader:
             {one.name: one.max_version for one in answer.supported_features or ()},
             {one.name: one.max_version_level for one in answer.finalized_features or ()},
         )
+
+    def _offline_directories(self, broker: int, speaks: Spoken) -> dict[str, str] | NotSeen:
+        """Return the log directories that a broker has given up; up to 0.11 it ends with the first (KIP-112)."""
+        if _LOG_DIRS not in speaks.requests:
+            return {}
+        answer = self._asker.ask(DescribeLogDirsRequest(topics=[]), broker)
+        return answer if isinstance(answer, NotSeen) else offline_told(answer)
 
     def _settings_of(self, broker: int) -> Settings | NotSeen:
         return self._described([(_BROKER, str(broker), [*BROKER_SETTINGS, *MORE_BROKER_SETTINGS])], broker)[str(broker)]
@@ -173,13 +185,18 @@ class ClusterReader:
         voters = tuple(sorted(one.replica_id for one in found.current_voters))
         return QuorumSeen(voters, {voter: hosts[voter] for voter in voters if voter in hosts})
 
-    def _transactional_ids(self, brokers: Iterable[int]) -> tuple[str, ...] | NotSeen:
+    def _transactional_ids(self, brokers: Sequence[BrokerSeen], topics: Sequence[str]) -> tuple[str, ...] | NotSeen:
+        """Return the transactional ids; that there is none is believed if none can have been left out."""
         found: set[str] = set()
         for broker in brokers:
-            answer = self._asker.ask(ListTransactionsRequest(state_filters=[], producer_id_filters=[]), broker)
+            answer = self._asker.ask(ListTransactionsRequest(state_filters=[], producer_id_filters=[]), broker.id)
             if isinstance(answer, NotSeen):
                 return answer
             found.update(one.transactional_id for one in answer.transaction_states)
+        asked = [seen for one in brokers for seen in (one.settings, one.offline_directories)]
+        is_limited = any(isinstance(one, NotSeen) and one.is_refused for one in asked)
+        if not found and (is_limited or TRANSACTION_STATE in topics):
+            return NotSeen("ListTransactions tells of no transactional id: there is none, or this user may see none")
         return tuple(sorted(found))
 
     def _eligible(self, names: Sequence[str]) -> dict[tuple[str, int], EligibleTold] | NotSeen:

@@ -20,6 +20,8 @@ from conformance.line import line_named
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from conformance.audit.cluster import BrokerSeen, ClusterSeen, Spoken
     from conformance.line import Line
 
@@ -38,12 +40,14 @@ class ReleaseSeen:
         alike: the lines, such as ``3.9.2/kraft``, whose brokers speak the same.
         is_named: the user named it.
         is_mixed: its brokers do not speak the same; the line is that of the one that speaks least.
+        otherwise: of a named release the lines whose brokers speak as these do, if it is of none of them.
     """
 
     line: Line | None
     alike: tuple[str, ...] = ()
     is_named: bool = False
     is_mixed: bool = False
+    otherwise: tuple[str, ...] = ()
 
     @property
     def words(self) -> str:
@@ -51,7 +55,9 @@ class ReleaseSeen:
         if self.line is None:
             return "a release that is not known here"
         if self.is_named:
-            return f"Kafka {self.line.text}, as named"
+            named = f"Kafka {self.line.text}, as named"
+            doubt = f", but its brokers speak like {' or '.join(self.otherwise)}: what is told may be another release's"
+            return f"{named}{doubt}" if self.otherwise else named
         if self.is_mixed:
             return f"brokers of several releases, the oldest like Kafka {self.line.text}"
         others = [text for text in self.alike if text != self.line.text]
@@ -101,12 +107,35 @@ def release_seen(cluster: ClusterSeen, named: Line | None = None) -> ReleaseSeen
     spoken = [LineSpeaks.of(one.speaks) for one in cluster.brokers if not isinstance(one.speaks, NotSeen)]
     is_mixed = any(one != spoken[0] for one in spoken[1:])
     if named is not None:
-        return ReleaseSeen(named, (named.text,), is_named=True, is_mixed=is_mixed)
+        otherwise = _otherwise(named, spoken)
+        return ReleaseSeen(named, (named.text,), is_named=True, is_mixed=is_mixed, otherwise=otherwise)
     if not spoken:
         return ReleaseSeen(None)
     alike = min((_alike(one) for one in spoken), key=_oldest, default=())
     line = line_named(alike[0]) if alike else None
     return ReleaseSeen(line, alike, is_mixed=is_mixed)
+
+
+def _otherwise(named: Line, spoken: Sequence[LineSpeaks]) -> tuple[str, ...]:
+    """Return the lines that brokers speak like, if none of them speaks like the named one; of a fork its likes."""
+    alike = [line for one in spoken for line in _alike(one)]
+    kept = next((line for line in known_lines() if _line_of(line) == _line_of(named.text)), None)
+    is_so = (
+        kept is None
+        or kept in alike
+        or any(_is_fork(one) and known_lines()[kept].says_no_more_than(one) for one in spoken)
+    )
+    return () if is_so else tuple(dict.fromkeys(alike))
+
+
+def _line_of(text: str) -> tuple[str, str]:
+    """Return a release without its patch, and its mode, such as 3.9 and kraft."""
+    version, _, mode = text.partition("/")
+    return version.rpartition(".")[0], mode
+
+
+def _is_fork(spoken: LineSpeaks) -> bool:
+    return spoken not in known_lines().values()
 
 
 def metadata_mode(broker: BrokerSeen) -> MetadataMode | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from kafka.errors import KafkaError, KafkaTimeoutError
-from kafka.protocol.admin import DescribeConfigsRequest
+from kafka.protocol.admin import DescribeConfigsRequest, DescribeLogDirsRequest
 
 from conformance.audit.cluster import NotSeen, PartitionSeen, Setting, Source, TopicSeen
 from oracle.error_codes import error_name
@@ -97,12 +97,27 @@ def _source(config: Any, otherwise: Source) -> Source:  # noqa: ANN401
     return _SOURCES.get(config.config_source, Source.NOT_TOLD)
 
 
+def offline_told(answer: Any) -> dict[str, str] | NotSeen:  # noqa: ANN401
+    """Return the log directories that a DescribeLogDirs answer has an error for, with the error.
+
+    Up to 2.8 who may not DESCRIBE the cluster is told of no directory, without an error.
+    """
+    if not answer.results:
+        return not_allowed(f"{request_name(DescribeLogDirsRequest)} tells of no log directory")
+    return {one.log_dir: error_name(one.error_code) for one in answer.results if one.error_code}
+
+
 def refused(request: Any, code: int) -> NotSeen:  # noqa: ANN401
     """Return why an error in an answer keeps something from being seen."""
     name = error_name(code)
     if name.endswith("AUTHORIZATION_FAILED"):
-        return NotSeen(f"not allowed to see: {request_name(request)} was refused with {name}")
+        return not_allowed(f"{request_name(request)} was refused with {name}")
     return NotSeen(f"{request_name(request)} was refused with {name}")
+
+
+def not_allowed(what: str) -> NotSeen:
+    """Return that this user may not see something."""
+    return NotSeen(f"not allowed to see: {what}", is_refused=True)
 
 
 def request_name(request: Any) -> str:  # noqa: ANN401

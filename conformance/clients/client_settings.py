@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from fault_injection.releases import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
@@ -169,11 +169,31 @@ def _properties(path: Path) -> dict[str, str]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"--command-config {path} cannot be read: {error}") from error
-    whole = re.sub(r"\\\r?\n\s*", "", text)
-    lines = [line for line in whole.splitlines() if line.strip() and line.lstrip()[0] not in "#!"]
-    found = [_LINE.fullmatch(line) for line in lines]
-    given = {match[1]: match[2] for match in found if match is not None}
+    given: dict[str, str] = {}
+    for number, line in _whole_lines(text):
+        match = _LINE.fullmatch(line)
+        if match is None:
+            raise UsageError(f"{path}:{number}: this line is no name=value.")
+        given[match[1]] = match[2]
     return {name: value if name in _OF_LIBRDKAFKA else _ESCAPE.sub(_unescaped, value) for name, value in given.items()}
+
+
+def _whole_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield each line with a setting, and where it begins; one that ends with a backslash goes on in the next."""
+    begun, whole = 0, ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        is_new = not whole
+        if is_new and (not line.strip() or line.lstrip()[0] in "#!"):
+            continue
+        begun = number if is_new else begun
+        whole += line if is_new else line.lstrip()
+        if (len(whole) - len(whole.rstrip("\\"))) % 2:
+            whole = whole[:-1]
+            continue
+        yield begun, whole
+        whole = ""
+    if whole:
+        yield begun, whole
 
 
 def _unescaped(escape: re.Match[str]) -> str:

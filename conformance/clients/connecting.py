@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,19 @@ Connection = KafkaConnectionManager
 """Of a client that is connected to a cluster: whatever asks it something takes it."""
 PORT_MAX = 65_535
 _ERRNO = re.compile(r"(?:\[Errno )?(\d+)\]? E[A-Z]+")
+_LOOK_S = 1.0
+"""So long it may take to learn that a port is closed, before a client tries again and again."""
+_TLS_MEANS = {
+    r"(Hostname|IP address) mismatch|doesn't match": "its certificate is for another host: name it as that does",
+    r"certificate has expired|not yet valid": "is the clock right here, and at the broker?",
+    r"CERTIFICATE_VERIFY_FAILED": "ssl.ca.location (ssl.truststore.location) has nobody who signed its certificate",
+    r"WRONG_VERSION_NUMBER|RECORD_LAYER|HTTP_REQUEST|EOF occurred": "is TLS spoken at this port? It may be another "
+    "listener's",
+    r"ALERT_CERTIFICATE_REQUIRED|ALERT_BAD_CERTIFICATE|ALERT_UNKNOWN_CA|ALERT_HANDSHAKE_FAILURE": "it wants a "
+    "certificate of yours that it trusts: ssl.certificate.location (ssl.keystore.location)",
+    r"PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL": "it speaks no TLS 1.2 or newer",
+}
+"""What a failed TLS handshake comes from, by what OpenSSL says of it."""
 
 
 class UnreadableClusterError(UsageError):
@@ -57,6 +71,7 @@ def connected(bootstrap: Sequence[str], client: ClientSettings, patience_s: floa
     Raises:
         UnreadableClusterError: none of them answers, or lets this user in.
     """
+    _check_open(bootstrap)
     patience_ms = int(patience_s * 1000)
     options = {
         **client.options(),
@@ -72,6 +87,31 @@ def connected(bootstrap: Sequence[str], client: ClientSettings, patience_s: floa
         with closing(_manager(network, options)) as manager:
             _bootstrap(manager, network, options)
             yield manager
+
+
+def _check_open(bootstrap: Sequence[str]) -> None:
+    """Make sure that some server's port is open, or that it is not known to be closed.
+
+    Raises:
+        UnreadableClusterError: each refuses a connection, or has a name that nobody knows.
+    """
+    told: list[str] = []
+    for server in bootstrap:
+        host, _, port = server.rpartition(":")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), timeout=_LOOK_S).close()
+        except (ConnectionRefusedError, socket.gaierror) as error:
+            told.append(error.strerror or str(error))
+        except OSError:
+            return
+        else:
+            return
+    why = told[:1] if len(set(told)) == 1 else [f"{one}: {why}" for one, why in zip(bootstrap, told, strict=True)]
+    raise UnreadableClusterError(_no_answer(", ".join(bootstrap), why, ""))
+
+
+def _no_answer(where: str, why: Sequence[str], doubt: str) -> str:
+    return f"no broker answers at {where} ({'; '.join(why)}): is the address that of a client listener{doubt}?"
 
 
 def _manager(network: NetworkSelector, options: dict[str, Any]) -> KafkaConnectionManager:
@@ -90,15 +130,16 @@ def _bootstrap(manager: KafkaConnectionManager, network: NetworkSelector, option
         why = _refusals(network, options)
         if any("AuthenticationFailed" in one for one in why):
             raise UnreadableClusterError(f"{_where(options)} does not let this user in: {'; '.join(why)}") from error
-        secured = options["security_protocol"] != "PLAINTEXT"
-        doubt = (
-            "are user, password and certificates right" if secured else "does it need --command-config (SASL or TLS)"
-        )
-        message = (
-            f"no broker answers at {_where(options)} ({'; '.join(why)}): is the address that of a client listener, "
-            f"and {doubt}?"
-        )
-        raise UnreadableClusterError(message) from error
+        raise UnreadableClusterError(_no_answer(_where(options), why, _doubt(why, options))) from error
+
+
+def _doubt(why: Sequence[str], options: dict[str, Any]) -> str:
+    """Return what else may be wrong, unless the reasons say it."""
+    if any(means in one for one in why for means in _TLS_MEANS.values()):
+        return ""
+    if options["security_protocol"] != "PLAINTEXT":
+        return ", and are user, password and certificates right"
+    return ", and does it need --command-config (SASL or TLS)"
 
 
 def _refusals(network: NetworkSelector, options: dict[str, Any]) -> list[str]:
@@ -122,10 +163,16 @@ def _refusal(manager: KafkaConnectionManager, server: str) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    """Return an error in words, one of the system's (such as ``111 ECONNREFUSED``) in the system's."""
+    """Return an error in words, one of the system's (such as ``111 ECONNREFUSED``) in the system's.
+
+    What a failed TLS handshake may come from is said, too.
+    """
     text = str(error).removeprefix(f"{type(error).__name__}: ").strip() or type(error).__name__
     number = _ERRNO.match(text)
-    return text if number is None else os.strerror(int(number[1]))
+    if number is not None:
+        return os.strerror(int(number[1]))
+    means = (words for pattern, words in _TLS_MEANS.items() if "andshake" in text and re.search(pattern, text))
+    return "; ".join((text, *list(means)[:1]))
 
 
 def _where(options: dict[str, Any]) -> str:

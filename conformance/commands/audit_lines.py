@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from conformance.record.audit_answer import AcceptedTold, AuditAnswer, BaselineTold, FindingTold
 
 SHOWN_SUBJECTS = 4
+LONGEST_COMMAND = 600
+"""So many characters of a command are shown: one that moves many partitions is longer."""
 
 
 def audit_lines(answer: AuditAnswer, width: int) -> Iterator[str]:
@@ -38,8 +40,11 @@ def _besides(answer: AuditAnswer, width: int) -> Iterator[str]:
     """Yield what is no finding: what cannot be seen, and what only another release mends."""
     if answer.unseen:
         yield "cannot be seen here:"
+        alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
         for one in answer.unseen:
-            yield from _wrapped(f"{one.check}: {subjects_words(one.subjects)}: {one.why}", width, "  ")
+            alike.setdefault((one.why, one.subjects), []).append(one.check)
+        for (why, subjects), checks in alike.items():
+            yield from _wrapped(f"{', '.join(checks)}: {subjects_words(subjects)}: {why}", width, "  ")
         yield ""
     if answer.defects:
         yield "known defects of this release that no setting avoids (track-record has them):"
@@ -54,7 +59,10 @@ def _finding(one: FindingTold, width: int) -> Iterator[str]:
     yield from _wrapped(f"mend: {one.mend}", width, "  ")
     if one.command is not None:
         likewise = f"   (likewise for {len(one.subjects) - 1} more)" if len(one.subjects) > 1 else ""
-        yield f"    {one.command}{likewise}"
+        command = one.command
+        if len(command) > LONGEST_COMMAND:
+            command = f"{command[:LONGEST_COMMAND]}…   (whole with --json or --html)"
+        yield f"    {command}{likewise}"
     yield ""
 
 

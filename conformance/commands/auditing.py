@@ -44,10 +44,11 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """Reads a running cluster and says what it can lose: by which settings of which topics, on its release,
 what stops its writes after one failure, and the smallest change that mends it, as a command that is never run. Nothing
-is written to the cluster: it is asked for Metadata, ApiVersions, DescribeConfigs, DescribeCluster, DescribeQuorum,
-DescribeTopicPartitions and ListTransactions, as far as its release has them. What cannot be seen, or not by this user,
-is told so. What can be lost is what the model of this release predicts: `guarantees` has the table. --demonstrate shows
-a finding on brokers that the tester starts and ends itself, with the topic's settings, and the same steps mended."""
+is written to the cluster: it is asked for Metadata, ApiVersions, DescribeConfigs, DescribeLogDirs, DescribeCluster,
+DescribeQuorum, DescribeTopicPartitions and ListTransactions, as far as its release has them. What cannot be seen, or
+not by this user, is told so. What can be lost is what the model of this release predicts: `guarantees` has the table.
+--demonstrate shows a finding on brokers that the tester starts and ends itself, with the topic's settings, and the same
+steps mended."""
 EPILOG = """examples:
   kafka-conformance audit --bootstrap-server broker:9092
   kafka-conformance audit --bootstrap-server broker:9093 --command-config client.properties --topic 'orders*'
@@ -173,7 +174,14 @@ def _found(console: Console, parsed: argparse.Namespace) -> Audit:
 def _request(parsed: argparse.Namespace) -> AuditRequest:
     baseline = None if parsed.baseline is None else read_baseline(parsed.baseline, [one.id for one in CHECKS])
     today = datetime.now(UTC).date()
-    return AuditRequest(parsed.bootstrap_server, today, own_version(), baseline, is_whole=not parsed.topic)
+    return AuditRequest(
+        parsed.bootstrap_server,
+        today,
+        own_version(),
+        baseline,
+        is_whole=not parsed.topic,
+        command_config=parsed.command_config,
+    )
 
 
 def _check_files(parsed: argparse.Namespace) -> None:

@@ -20,7 +20,7 @@ from reports.audit_junit import render_audit_junit
 from reports.audit_page import MEANINGS, SHOWN_SUBJECTS, headline, render_audit_page
 from reports.audit_sarif import LEVELS, render_audit_sarif
 from tests.conformance.audit.answers import answered, entry
-from tests.conformance.audit.test_checks import audited, good, of_topic, partition, topic
+from tests.conformance.audit.made_clusters import audited, good, of_topic, partition, topic
 
 if TYPE_CHECKING:
     from conformance.audit.cluster import ClusterSeen

@@ -12,7 +12,7 @@ from conformance.audit.cluster import NotSeen, TopicSeen
 from conformance.cli import main
 from conformance.commands.audit_lines import audit_lines
 from tests.conformance.audit.answers import answered
-from tests.conformance.audit.test_checks import audited, good, of_topic, partition, topic, with_topic
+from tests.conformance.audit.made_clusters import audited, good, of_topic, partition, topic, with_topic
 
 FIVE = (of_topic(1), of_topic(3), of_topic(4), of_topic(unclean=True), of_topic(2))
 
@@ -41,9 +41,21 @@ def test_a_row_names_some_subjects_and_the_number_of_the_others() -> None:
 
 def test_what_was_not_allowed_to_be_seen_is_never_told_to_be_fine() -> None:
     found = audited(with_topic(own=NotSeen("not allowed to see: DescribeConfigs"))())
-    told = "\n".join(audit_lines(answered(found), 100))
-    assert "min-isr-1: topic mistaken: not allowed to see: DescribeConfigs" in told
+    told = " ".join(line.strip() for line in audit_lines(answered(found), 100))
+    assert "known-defect: topic mistaken: not allowed to see: DescribeConfigs" in told
+    assert told.count("not allowed to see: DescribeConfigs") == 1
+    assert "  min-isr-1, " in "\n".join(audit_lines(answered(found), 100))
     assert {one.check for one in answered(found).unseen} >= {"min-isr-1", "unclean-election", "two-replicas"}
+
+
+def test_where_no_topic_is_seen_no_check_of_topics_says_that_all_is_well() -> None:
+    answer = answered(audited(replace(good(), topics=())))
+    assert not answer.findings
+    about_topics = {one.id for one in CHECKS if one.is_of_topics}
+    assert {one.check for one in answer.unseen} == about_topics
+    assert about_topics > {"replication-factor-1", "min-isr-1", "unclean-election", "offline", "one-rack"}
+    assert not about_topics & {"controller-quorum", "lag-time", "mixed-versions", "log-directory-offline"}
+    assert {one.result for one in answer.checks if one.id in about_topics} == {"not seen 1"}
 
 
 def test_a_defect_that_no_setting_avoids_is_told_apart_from_findings() -> None:
@@ -83,7 +95,7 @@ def test_the_checks_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
         (["--bootstrap-server", "SSL://b:9092"], "'SSL://b:9092' is no HOST:PORT"),
         (["--bootstrap-server", "b:9092", "--kafka", "9.9"], "9.9"),
         (
-            ["--bootstrap-server", "127.0.0.1:1", "--timeout", "1"],
+            ["--bootstrap-server", "127.0.0.1:1", "--timeout", "600"],
             "no broker answers at 127.0.0.1:1 (Connection refused)",
         ),
     ],

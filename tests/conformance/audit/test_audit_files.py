@@ -14,7 +14,7 @@ from conformance.audit.audit import CHECKS
 from conformance.audit.cluster import ClusterSeen, Setting, Source
 from conformance.cli import main
 from conformance.commands import auditing
-from tests.conformance.audit.test_checks import good, of_topic, topic, with_topic
+from tests.conformance.audit.made_clusters import good, of_topic, topic, with_topic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -224,3 +224,14 @@ def test_a_good_cluster_has_a_file_of_each_kind_without_findings(
     assert json.loads(files["sarif"].read_text())["runs"][0]["results"] == []
     suite = ET.parse(files["junit"]).getroot()
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == (str(len(CHECKS)), "0", "0")
+
+
+def test_commands_get_in_by_the_same_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reads(monkeypatch, HIGH())
+    file = tmp_path / "my client.properties"
+    file.write_text("security.protocol=PLAINTEXT\n")
+    assert main([*ASKED, "--command-config", str(file), "--json"]) == 0
+    (finding,) = json.loads(capsys.readouterr().out)["findings"]
+    assert f"--bootstrap-server broker:9092 --command-config '{file}' --alter" in finding["command"]

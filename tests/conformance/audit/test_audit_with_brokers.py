@@ -32,7 +32,14 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(240)]
 
-READING = {3: "Metadata", 18: "ApiVersions", 32: "DescribeConfigs", 55: "DescribeQuorum", 60: "DescribeCluster"}
+READING = {
+    3: "Metadata",
+    18: "ApiVersions",
+    32: "DescribeConfigs",
+    35: "DescribeLogDirs",
+    55: "DescribeQuorum",
+    60: "DescribeCluster",
+}
 READING |= {66: "ListTransactions", 75: "DescribeTopicPartitions"}
 GOOD = {
     "default.replication.factor": "3",

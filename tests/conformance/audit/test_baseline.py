@@ -14,7 +14,7 @@ from conformance.audit.cluster import NotSeen
 from conformance.commands.audit_lines import audit_lines
 from fault_injection.releases import UsageError
 from tests.conformance.audit.answers import TODAY, answered, entry
-from tests.conformance.audit.test_checks import OLD, audited, good, of_topic, topic, with_topic
+from tests.conformance.audit.made_clusters import OLD, audited, good, of_topic, topic, with_topic
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -29,7 +29,7 @@ from oracle.predict import predict
 from oracle.rules.unclean_election import heeded
 from oracle.schedule import TopicSettings
 from oracle.vocabulary import Acks
-from tests.conformance.audit.test_checks import MISTAKES, audited, good, of_topic, partition, with_topic
+from tests.conformance.audit.made_clusters import MISTAKES, audited, good, of_topic, partition, with_topic
 
 OLD, NEWEST = "2.8.2/zookeeper", "4.4.0/kraft"
 
@@ -227,7 +227,7 @@ def test_a_record_is_either_lost_or_blocked_or_kept() -> None:
     [
         (["min-isr"], "there is no such check; did you mean min-isr-1?"),
         (["zzz"], "there is no such check; --list-checks names them all."),
-        (["controller-quorum"], "it is not demonstrated: the tester's clusters have one controller."),
+        (["controller-quorum"], "it is not demonstrated: a demonstration's cluster has one controller."),
         (["unclean-election", "--kafka", "3.8.1/kraft"], "does not look at unclean.leader.election.enable"),
         (["eligible-replicas-off", "--kafka", "3.9.2"], "Kafka 3.9.2/kraft has no eligible leader replicas."),
         (["known-defect", "--kafka", "4.4.0"], "exposes no known defect of Kafka 4.4.0/kraft"),

@@ -74,6 +74,8 @@ def test_a_secret_is_not_shown(tmp_path: Path) -> None:
         ),
         ("security.protocol=SSL\nssl.keystore.location=k.p12\nssl.keystore.type=PKCS12\n", "is a PKCS12 store"),
         ("enable.ssl.certificate.verification=false\n", "is refused: name the CA"),
+        ("# one\nsecurity.protocol=\\\n  SSL\n\nhidden\n", r"client\.properties:5: this line is no name=value"),
+        ("security.protocol=SSL\n=hidden\n", r"client\.properties:2: this line is no name=value"),
     ],
 )
 def test_what_is_not_supported_is_told_without_a_secret(text: str, told: str, tmp_path: Path) -> None:
