@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.record.attached import (
-    COUNTED_FILE,
     VERDICT_FILE,
     AttachVerdict,
-    Counted,
     Promised,
     read_attached,
     read_commands,
     read_settings,
     read_watched,
 )
+from conformance.record.attached_counted import COUNTED_FILE, Counted
 from reports.html import style_sheet, template_environment
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from conformance.record.attached import Counted
+    from conformance.record.attached_counted import Counted
 
 BASE, RECORDS, PARTITIONS = 7 << 32, 60, 2
 ATTACHED = Attached(

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.attach.fault_commands import FaultCommand
-from conformance.attach.finishing import NotAtRestError, finish
+from conformance.attach.finishing import finish
+from conformance.attach.rest import NotAtRestError
 from conformance.clients.client_settings import ClientSettings
 from conformance.commands.attaching import _complain_of_unrun
 from conformance.console import Console

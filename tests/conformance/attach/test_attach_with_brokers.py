@@ -17,8 +17,9 @@ import pytest
 
 from benchmarks.attached import Recounted, recounted, start_again, started
 from conformance.attach.beginning import LedgerOptions, NewTopicAsked, begin
-from conformance.attach.finishing import NotAtRestError, counted_of, delete_created, finish
+from conformance.attach.finishing import counted_of, delete_created, finish
 from conformance.attach.ledger import AttachedLedger
+from conformance.attach.rest import NotAtRestError
 from conformance.clients.client_settings import ClientSettings
 from conformance.record.attached import Phase, Promised, read_attached, read_commands
 from conformance.record.directory import RunDirectory
