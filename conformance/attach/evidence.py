@@ -10,7 +10,7 @@ from conformance.audit.cluster import UNCLEAN, Source
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from conformance.record.attached import Attached, CommandRun, EpochEnd, PartitionWatched, SettingsWatched
+    from conformance.record.attached import Attached, CommandRun, EpochEndTold, PartitionWatched, SettingsWatched
     from conformance.record.attached_counted import Counted
 
 NS_A_MS = 1_000_000
@@ -31,7 +31,7 @@ class AttachEvidence:
     watched: Sequence[PartitionWatched]
     settings: Sequence[SettingsWatched]
     commands: Sequence[CommandRun] = ()
-    epoch_ends: Sequence[EpochEnd] = ()
+    epoch_ends: Sequence[EpochEndTold] = ()
 
     @property
     def changed_at(self) -> Mapping[int, int]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from conformance.attach.beginning import OWN, SETTLE_S
 from conformance.attach.evidence import AttachEvidence
 from conformance.attach.judging import judge_attached
-from conformance.attach.rest import NotAtRestError, Rest, why_another
+from conformance.attach.rest import NotAtRestError, TopicRest, why_another
 from conformance.attach.spark_login import java_connection
 from conformance.attach.watching import PATIENCE_S
 from conformance.clients.connecting import UnreadableClusterError, connected
@@ -22,7 +22,7 @@ from conformance.record.attached import (
     VERDICT_FILE,
     WATCHED_FILE,
     Attached,
-    EpochEnd,
+    EpochEndTold,
     Phase,
     append_lines,
     note,
@@ -98,7 +98,7 @@ def _at_rest(run: RunDirectory, attached: Attached, client: ClientSettings, sett
     """Wait until high watermarks stand at the log ends with every replica in sync, or as far as the cluster gets."""
     with ExitStack() as stack:
         topic = TopicOfClients(_reached(stack, attached, client, settle_s), attached.topic)
-        rest = Rest(topic, attached, acknowledged_ends(run, attached.base, attached.partitions))
+        rest = TopicRest(topic, attached, acknowledged_ends(run, attached.base, attached.partitions))
         try:
             until(rest.is_whole, deadline_s=settle_s, what="the topic at rest", interval_s=0.5)
         except DeadlineExceededError as late:
@@ -133,7 +133,9 @@ def _note_epoch_ends(run: RunDirectory, topic: TopicOfClients, partitions: Seque
     while left:
         asked = {number: epochs.pop() for number, epochs in left.items()}
         ends = topic.epoch_ends(partitions, asked)
-        append_lines(run, EPOCH_ENDS_FILE, (EpochEnd(one, asked[one], end) for one, end in ends.items() if end >= 0))
+        append_lines(
+            run, EPOCH_ENDS_FILE, (EpochEndTold(one, asked[one], end) for one, end in ends.items() if end >= 0)
+        )
         left = {number: epochs for number, epochs in left.items() if epochs}
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from conformance.attach.evidence import AttachEvidence
-    from conformance.record.attached import EpochEnd, PartitionWatched
+    from conformance.record.attached import EpochEndTold, PartitionWatched
 
 _NO_EPOCHS = "brokers do not tell clients leader epochs here (Kafka does reliably from 2.4 on)"
 
@@ -57,8 +57,8 @@ def _epoch_ends(evidence: AttachEvidence, of_committed: tuple[Promised, str]) ->
     return Judged(what, cut, verdict, f"a leader epoch ends before a high watermark that was seen in it; {reason}")
 
 
-def _disordered(ends: Iterable[EpochEnd]) -> Iterator[EpochEnd]:
-    by_partition: dict[int, list[EpochEnd]] = defaultdict(list)
+def _disordered(ends: Iterable[EpochEndTold]) -> Iterator[EpochEndTold]:
+    by_partition: dict[int, list[EpochEndTold]] = defaultdict(list)
     for one in ends:
         by_partition[one.partition].append(one)
     for epochs in by_partition.values():
@@ -92,7 +92,7 @@ def _falls(watched: Iterable[PartitionWatched]) -> Iterator[PartitionWatched]:
 def _epoch_falls(watched: Iterable[PartitionWatched]) -> Iterator[PartitionWatched]:
     newest: dict[tuple[int, int], int] = {}
     for one in watched:
-        if one.leader_epoch is None:
+        if one.leader_epoch is None or one.told_by < 0:  # whose id was not known yet
             continue
         key = (one.partition, one.told_by)
         if one.leader_epoch < newest.get(key, 0):

@@ -128,7 +128,7 @@ class PartitionRest:
         return f"has {len(self._told.seen.isr)} of {self._told.replicas} replicas in sync"
 
 
-class Rest:
+class TopicRest:
     """Looks at a topic until nothing moves any more.
 
     Args:
@@ -229,7 +229,7 @@ class Rest:
             state.look(PartitionTold(one, len(assigned), is_agreed, end, has_log_end), self._clock())
 
     def _log_ends(self, newest: list[PartitionWatched]) -> dict[int, int | None]:
-        """Return each log end that was told; None where none is to be had; nothing of a leader that is to be waited for."""
+        """Return each log end that was told; None where none is to be had; nothing of a leader that is waited for."""
         if not self._topic.knows(OFFSET_FOR_LEADER_EPOCH):
             return dict.fromkeys(range(len(newest)))
         return {one.partition: None for one in newest if one.leader_epoch is None} | self._topic.log_ends(newest)
@@ -245,7 +245,7 @@ class Rest:
 
 
 def why_another(seen: TopicSeenByClients, attached: Attached) -> str | None:
-    """Return why a topic is not that of a ledger, as far as brokers tell ids of cluster and topic; None if it may be."""
+    """Return why a topic is not that of a ledger, as far as brokers tell ids; None if it may be."""
     if None not in (seen.cluster, attached.cluster) and seen.cluster != attached.cluster:
         return f"the cluster that answers is {seen.cluster}, and not {attached.cluster}, to which it was written"
     if None not in (seen.topic_id, attached.topic_id) and seen.topic_id != attached.topic_id:

@@ -1,7 +1,7 @@
 """What are a topic's settings to its clients, and whose values are they? Asked by DescribeConfigs (KIP-133, 0.11).
 
-A value that the topic has, or a dynamic default of the cluster, holds for every broker and controller. Any other is what
-the broker that answers has: another broker, or a controller, may have another one. Whether replicas may be elected
+A value that the topic has, or a dynamic default of the cluster, holds for every broker and controller. Any other is
+what the broker that answers has: another broker, or a controller, may have another one. Whether replicas may be elected
 that are not in sync is decided by the controller: a broker with ZooKeeper, a process of its own with KRaft.
 """
 

@@ -144,8 +144,8 @@ class SettingsWatched:
         why_not: why they cannot be seen.
         sources: by name where the value comes from, in the words of ``conformance.audit.cluster.Source``.
         is_kraft: whether controllers decide that are no brokers; None if brokers do not tell it.
-        unclean_by_broker: whether unclean elections are on, as each broker has it, where a broker's own value holds; None
-            of one that did not answer. Empty where the topic, or a default of the cluster, sets it.
+        unclean_by_broker: whether unclean elections are on, as each broker has it, where a broker's own value holds;
+            None of one that did not answer. Empty where the topic, or a default of the cluster, sets it.
     """
 
     at_ns: int
@@ -157,7 +157,7 @@ class SettingsWatched:
 
 
 @dataclass(frozen=True, slots=True)
-class EpochEnd:
+class EpochEndTold:
     """Where a leader epoch ended in a partition's log, as its leader told it at rest (OffsetForLeaderEpoch, KIP-101).
 
     Attributes:
@@ -252,9 +252,9 @@ def read_settings(run: RunDirectory) -> list[SettingsWatched]:
     return run.lines(SETTINGS_FILE, msgspec.json.Decoder(SettingsWatched).decode, may_be_cut=True)
 
 
-def read_epoch_ends(run: RunDirectory) -> list[EpochEnd]:
+def read_epoch_ends(run: RunDirectory) -> list[EpochEndTold]:
     """Read where leader epochs ended; none where brokers do not tell it."""
-    return run.lines(EPOCH_ENDS_FILE, msgspec.json.Decoder(EpochEnd).decode, may_be_cut=True)
+    return run.lines(EPOCH_ENDS_FILE, msgspec.json.Decoder(EpochEndTold).decode, may_be_cut=True)
 
 
 def read_commands(run: RunDirectory) -> list[CommandRun]:

@@ -1,4 +1,4 @@
-"""What did Spark count of a ledger beside somebody's cluster? By partition, and the records that are not simply kept."""
+"""What did Spark count of a ledger beside somebody's cluster? By partition, and some records that are not kept."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import pytest
 
 from conformance.attach.evidence import AttachEvidence
 from conformance.attach.judging import judge_attached
-from conformance.record.attached import Attached, EpochEnd, PartitionWatched, Promised, SettingsWatched
+from conformance.record.attached import Attached, EpochEndTold, PartitionWatched, Promised, SettingsWatched
 from conformance.record.attached_counted import Counted, LossTimes, PartitionCounted
 from oracle.vocabulary import Acks
 
@@ -104,14 +104,17 @@ def evidence(*, watched: tuple[PartitionWatched, ...] = (LED, ELECTED), **change
         ({"acks": 0, "acknowledged": 0}, Promised.NONE),
         ({"acknowledged": 0}, Promised.INCONCLUSIVE),
         ({"is_at_rest": False}, Promised.INCONCLUSIVE),
-        ({"epoch_ends": (EpochEnd(0, 4, 100), EpochEnd(0, 5, 120))}, Promised.KEPT),
-        ({"epoch_ends": (EpochEnd(0, 4, 99), EpochEnd(0, 5, 120))}, Promised.BROKEN),
-        ({"epoch_ends": (EpochEnd(0, 4, 120), EpochEnd(0, 5, 119))}, Promised.BROKEN),
+        ({"epoch_ends": (EpochEndTold(0, 4, 100), EpochEndTold(0, 5, 120))}, Promised.KEPT),
+        ({"epoch_ends": (EpochEndTold(0, 4, 99), EpochEndTold(0, 5, 120))}, Promised.BROKEN),
+        ({"epoch_ends": (EpochEndTold(0, 4, 120), EpochEndTold(0, 5, 119))}, Promised.BROKEN),
         (
-            {"epoch_ends": (EpochEnd(0, 4, 99), EpochEnd(0, 5, 120)), "settings": (UNCLEAN,)},
+            {"epoch_ends": (EpochEndTold(0, 4, 99), EpochEndTold(0, 5, 120)), "settings": (UNCLEAN,)},
             Promised.ALLOWED_BY_SETTINGS,
         ),
-        ({"epoch_ends": (EpochEnd(0, 4, 99), EpochEnd(0, 5, 120)), "settings": (HIDDEN,)}, Promised.INCONCLUSIVE),
+        (
+            {"epoch_ends": (EpochEndTold(0, 4, 99), EpochEndTold(0, 5, 120)), "settings": (HIDDEN,)},
+            Promised.INCONCLUSIVE,
+        ),
         ({"is_at_rest": False, "phantom": 1}, Promised.BROKEN),
         ({"is_at_rest": False, "lost": 1}, Promised.INCONCLUSIVE),
         ({"identity_holds": False, "lost": 3}, Promised.INCONCLUSIVE),
@@ -143,8 +146,9 @@ def test_what_clients_see_never_falls(watched: tuple[PartitionWatched, ...], wha
         (LED, replace(LED, high_watermark=None)),
         (ELECTED, replace(ELECTED, leader_epoch=4, leader=1, told_by=3)),
         (LED, replace(LED, high_watermark=99, partition=1)),
+        (replace(ELECTED, told_by=-1), replace(ELECTED, leader_epoch=4, leader=1, told_by=-1)),
     ],
-    ids=["in another epoch", "not told", "by another broker", "of another partition"],
+    ids=["in another epoch", "not told", "by another broker", "of another partition", "by who is not known"],
 )
 def test_what_may_fall_is_not_held_against_a_cluster(watched: tuple[PartitionWatched, ...]) -> None:
     assert judge_attached(evidence(watched=watched)).promise is Promised.KEPT

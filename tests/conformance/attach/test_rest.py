@@ -1,4 +1,4 @@
-"""When is a topic at rest, by what its brokers tell? Each answer that must not be believed, and what it takes instead."""
+"""When is a topic at rest, by what its brokers tell? Each answer that is not to be believed alone."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.attach.rest import LAG_S, STABLE_LOOKS, Rest, why_another
+from conformance.attach.rest import LAG_S, STABLE_LOOKS, TopicRest, why_another
 from conformance.probes.topic_of_clients import EARLIEST, NotAnsweredError, TopicSeenByClients
 from conformance.record.attached import Attached, PartitionWatched
 from conformance.record.directory import RunDirectory
@@ -77,11 +77,11 @@ class Clock:
 
 def resting(
     topic: ToldTopic, acknowledged: int = 100, attached: Attached = ATTACHED, clock: Clock | None = None
-) -> Rest:
-    return Rest(topic, attached, {0: acknowledged}, clock or Clock())  # type: ignore[arg-type]
+) -> TopicRest:
+    return TopicRest(topic, attached, {0: acknowledged}, clock or Clock())  # type: ignore[arg-type]
 
 
-def looked(rest: Rest, times: int = STABLE_LOOKS) -> str | None:
+def looked(rest: TopicRest, times: int = STABLE_LOOKS) -> str | None:
     """Look some times; return why it is not at rest at the last one, or None."""
     why: str | None = "never looked"
     for _ in range(times):
