@@ -34,6 +34,7 @@ AT_NIGHT = {
     "tests/fault_injection/faults/test_process_faults.py": r"\[docker-(kill|kill_together|stop|pause)-",
     # Releases between the oldest and the newest.
     "tests/conformance/attach/": r"\[(0\.11\.0\.3|2\.8\.2|3\.9\.2)[]-]",
+    "tests/conformance/attach/test_attach_with_brokers.py": r"::test_a_leader_that_is_cut_off_",
     "tests/conformance/attach/test_attach_secured.py": r"\[4\.4\.0-librdkafka\]|::test_the_command_tells_no_password",
     "tests/conformance/audit/test_audit_with_brokers.py": r"\[(2\.8\.2|3\.9\.2)\]",
     "tests/conformance/audit/test_demonstrations_with_brokers.py": r"::test_(brokers_do_the_harm|a_topic)_|\[known-",

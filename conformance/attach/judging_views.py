@@ -46,8 +46,8 @@ def _epoch_ends(evidence: AttachEvidence, of_committed: tuple[Promised, str]) ->
     """Judge where epochs end in the logs of now: none before a high watermark that was seen in it, or an older one."""
     what = "epoch_ends_disagree"
     ends = {(one.partition, one.leader_epoch): one.end_offset for one in evidence.epoch_ends}
-    if not ends:
-        return Judged(what, 0, Promised.UNSEEN, "no broker told where leader epochs end")
+    if not ends or evidence.attached.is_at_rest is False:
+        return Judged(what, 0, Promised.UNSEEN, "no broker told at rest where leader epochs end")
     if disordered := sum(1 for _ in _disordered(evidence.epoch_ends)):
         return Judged(what, disordered, Promised.BROKEN, "a leader epoch ends before an older one does")
     cut = sum(1 for one, highest in _highest(evidence.watched).items() if highest > ends.get(one, highest))

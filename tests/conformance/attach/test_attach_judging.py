@@ -108,6 +108,10 @@ def evidence(*, watched: tuple[PartitionWatched, ...] = (LED, ELECTED), **change
         ({"epoch_ends": (EpochEndTold(0, 4, 99), EpochEndTold(0, 5, 120))}, Promised.BROKEN),
         ({"epoch_ends": (EpochEndTold(0, 4, 120), EpochEndTold(0, 5, 119))}, Promised.BROKEN),
         (
+            {"epoch_ends": (EpochEndTold(0, 4, 120), EpochEndTold(0, 5, 119)), "is_at_rest": False},
+            Promised.INCONCLUSIVE,
+        ),
+        (
             {"epoch_ends": (EpochEndTold(0, 4, 99), EpochEndTold(0, 5, 120)), "settings": (UNCLEAN,)},
             Promised.ALLOWED_BY_SETTINGS,
         ),

@@ -20,7 +20,7 @@ from confluent_kafka.admin import AdminClient
 
 from benchmarks.attached import Recounted, recounted, start_again, started
 from conformance.attach.beginning import LedgerOptions, NewTopicAsked, begin, connection_of, topic_of
-from conformance.attach.finishing import counted_of, delete_created, finish
+from conformance.attach.finishing import _at_rest, counted_of, delete_created, finish
 from conformance.attach.ledger import AttachedLedger
 from conformance.attach.rest import NotAtRestError
 from conformance.attach.watching import PATIENCE_S
@@ -28,7 +28,7 @@ from conformance.clients.client_settings import ClientSettings
 from conformance.clients.connecting import connected
 from conformance.clients.topics import TopicError, create_where_brokers_like
 from conformance.probes.topic_of_clients import TopicOfClients
-from conformance.record.attached import Phase, Promised, read_attached, read_commands
+from conformance.record.attached import Phase, Promised, note, read_attached, read_commands
 from conformance.record.directory import RunDirectory
 from conformance.spark_thread import SparkThread
 from fault_injection.cluster.spec import Node, ProcessRole
@@ -200,20 +200,23 @@ def test_a_leader_that_is_cut_off_and_alone_answers_accuses_nobody(
     with AttachedLedger(options, tmp_path) as first:
         assert first.done(60)
     leader = first.watcher.latest[0].leader
-    others = [one for one in cluster.spec.nodes if one != Node(ProcessRole.BROKER, leader)]
+    others = [one for one in (1, 2, 3) if one != leader]
+    away = [one for one in cluster.spec.nodes if one != Node(ProcessRole.BROKER, leader)]
+    named = replace(options, topic=first.attached.topic, creates=None, records=300, beside_others=True)
+    named = replace(named, bootstrap=tuple(map(cluster.client_address, others)))
     with _paused(cluster, [Node(ProcessRole.BROKER, leader)]):
-        until(lambda: _leader_of(options) not in (leader, None), deadline_s=60, what="another leader", interval_s=1)
-        named = replace(options, topic=first.attached.topic, creates=None, records=300, beside_others=True)
+        until(lambda: _leader_of(named) in others, deadline_s=60, what="another leader", interval_s=1)
         with AttachedLedger(named, tmp_path) as ledger:
             assert ledger.done(60)
         assert ledger.progress.acknowledged == 300
-        for one in others:
+        for one in away:
             cluster.backend.pause(one)
-    with _paused(cluster, others), _not_at_rest() as why:
-        verdict = finish(ledger.run, CLIENT, 10, spark)
-        assert verdict.promise is Promised.INCONCLUSIVE, verdict
-        why.append(verdict.reason)
-    assert [one for one in why if "names the same leader" in one or "does not answer" in one], why
+    attached = note(ledger.run, read_attached(ledger.run), bootstrap=cluster.client_address(leader))
+    with _paused(cluster, away):
+        alone = _at_rest(ledger.run, attached, CLIENT, 15)
+    assert alone.ends == attached.starts, "the high watermark of before"
+    assert "not every broker that is to have it names the same leader" in (alone.unread or "")
+    assert alone.is_at_rest is False
     verdict = finish(ledger.run, CLIENT, 90, spark)
     assert verdict.promise is Promised.KEPT, verdict
     delete_created(first.run, CLIENT)
@@ -221,7 +224,7 @@ def test_a_leader_that_is_cut_off_and_alone_answers_accuses_nobody(
 
 def _leader_of(options: LedgerOptions) -> int | None:
     with connected(options.bootstrap, CLIENT, PATIENCE_S) as manager:
-        seen = TopicOfClients(manager, topic_of(options)).seen()
+        seen = TopicOfClients(manager, options.topic).seen()
     return seen.partitions[0].leader if seen else None
 
 
@@ -234,16 +237,6 @@ def _paused(cluster: Cluster, nodes: list[Node]) -> Iterator[None]:
     finally:
         for one in nodes:
             cluster.backend.resume(one)
-
-
-@contextmanager
-def _not_at_rest() -> Iterator[list[str]]:
-    """Gather why a ledger is not at rest, whether it is told as an error or as the reason of a verdict."""
-    why: list[str] = []
-    try:
-        yield why
-    except NotAtRestError as error:
-        why.append(str(error))
 
 
 def test_a_topic_that_was_deleted_and_created_again_is_another_one(
