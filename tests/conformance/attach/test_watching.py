@@ -13,7 +13,7 @@ from conformance.clients.client_settings import ClientSettings
 from conformance.probes.topic_of_clients import TopicSeenByClients
 from conformance.record.attached import WATCHED_FILE, SettingsWatched, append_lines, read_settings, read_watched
 from conformance.record.directory import RunDirectory
-from tests.conformance.attach.test_attach_judging import ATTACHED, CLEAN, LED
+from tests.conformance.attach.test_attach_judging import ATTACHED, LED, ZOOKEEPER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -37,7 +37,7 @@ class ToldTopic:
         return {one.partition: 90 for one in partitions}
 
     def settings(self) -> SettingsWatched:
-        return CLEAN
+        return ZOOKEEPER
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_a_look_is_written_down_and_settings_once(watcher: Watcher, tmp_path: Pa
     look(watcher, ToldTopic(LED))
     look(watcher, ToldTopic(LED))
     assert [one.high_watermark for one in read_watched(run)] == [90, 90]
-    assert read_settings(run) == [CLEAN]
+    assert read_settings(run) == [ZOOKEEPER]
 
 
 def test_a_look_that_hangs_when_the_ledger_ends_is_not_written_down(watcher: Watcher, tmp_path: Path) -> None:
