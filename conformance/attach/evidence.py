@@ -113,11 +113,14 @@ class AttachEvidence:
 
 
 def _changes(watched: Sequence[PartitionWatched], state: Callable[[PartitionWatched], object]) -> Mapping[int, int]:
+    """Return when each partition last was in another state; a look at an older leader epoch than before sees none."""
     before: dict[int, object] = {}
     changed: dict[int, int] = {}
+    newest: dict[int, int] = {}
     for one in watched:
-        if one.leader is None:
+        if one.leader is None or (one.leader_epoch or 0) < newest.get(one.partition, 0):
             continue
+        newest[one.partition] = one.leader_epoch or 0
         now = state(one)
         if before.get(one.partition, now) != now:
             changed[one.partition] = one.at_ns

@@ -28,6 +28,7 @@ HIDDEN = SettingsWatched(0, {}, "not allowed to see: DescribeConfigs was refused
 LED = PartitionWatched(1, 0, 1, 4, (1, 2, 3), 1, 100)
 MS = 1_000_000
 ELECTED = PartitionWatched(20 * MS, 0, 2, 5, (2, 3), 1, 90)
+OF_A_ZOMBIE = replace(LED, at_ns=30 * MS, told_by=3)
 ATTACHED = Attached("b:1", "t", 1, 3, -1, True, 0, 100, 0, is_at_rest=True, topic_id="id")
 LOST = {"lost": 3}
 TIMED_OUT = {"errors": {"_MSG_TIMED_OUT": 2}}
@@ -82,6 +83,7 @@ def evidence(*, watched: tuple[PartitionWatched, ...] = (LED, ELECTED), **change
         ({"settings": (HIDDEN,)}, Promised.KEPT),
         ({"lost": 3, "acks": 1}, Promised.ALLOWED_BY_SETTINGS),
         ({"lost": 3, "acks": 1, "lost_at": 21 * MS}, Promised.INCONCLUSIVE),
+        ({"lost": 3, "acks": 1, "lost_at": 21 * MS, "watched": (LED, ELECTED, OF_A_ZOMBIE)}, Promised.INCONCLUSIVE),
         ({"lost": 3, "acks": 1, "watched": (LED,)}, Promised.BROKEN),
         ({"lost": 3, "acks": 1, "watched": (replace(LED, leader_epoch=None),)}, Promised.INCONCLUSIVE),
         ({"lost": 3, "acks": 1, "watched": (LED, replace(LED, leader_epoch=5))}, Promised.INCONCLUSIVE),
