@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from conformance.reconcile import job, jvm, session
     from conformance.reconcile.counting import Reconciliation
     from conformance.reconcile.errors import ReconcileError
-    from conformance.record.attached import Attached, Counted
+    from conformance.record.attached import Attached
+    from conformance.record.attached_counted import Counted
     from conformance.record.directory import RunDirectory
 else:
     attached_job = at_first_use("conformance.reconcile.attached")

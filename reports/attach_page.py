@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.record.attached import (
-    COUNTED_FILE,
     VERDICT_FILE,
     AttachVerdict,
-    Counted,
     Promised,
     read_attached,
     read_settings,
     read_watched,
 )
+from conformance.record.attached_counted import COUNTED_FILE, Counted
 from conformance.record.fault_commands import read_commands
 from reports.html import style_sheet, template_environment
 

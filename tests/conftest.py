@@ -35,6 +35,7 @@ AT_NIGHT = {
     "tests/fault_injection/faults/test_process_faults.py": r"\[docker-(kill|kill_together|stop|pause)-",
     # Releases between the oldest and the newest.
     "tests/conformance/attach/": r"\[(0\.11\.0\.3|2\.8\.2|3\.9\.2)[]-]",
+    "tests/conformance/attach/test_attach_with_brokers.py": r"::test_a_leader_that_is_cut_off_",
     "tests/conformance/attach/test_attach_secured.py": r"\[4\.4\.0-librdkafka\]|::test_(the_command|a_password_alone)_",
     "tests/conformance/attach/test_attach_interrupted.py": r"::test_(a|three)_",
     "tests/conformance/audit/test_audit_with_brokers.py": r"\[(2\.8\.2|3\.9\.2)\]",

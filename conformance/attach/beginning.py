@@ -178,6 +178,7 @@ def _attached(
         value_length=options.value_length,
         began_ns=time.time_ns(),
         cluster=seen.cluster,
+        topic_id=seen.topic_id,
         records=options.records,
         rate=options.rate,
         is_own=options.creates is not None,

@@ -3,50 +3,48 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from conformance.attach.beginning import OWN, SETTLE_S
-from conformance.attach.judging import AttachEvidence, judge_attached
+from conformance.attach.evidence import AttachEvidence
+from conformance.attach.judging import judge_attached
+from conformance.attach.rest import NotAtRestError, TopicRest, why_another
 from conformance.attach.spark_login import java_connection
 from conformance.attach.watching import PATIENCE_S
 from conformance.clients.connecting import UnreadableClusterError, connected
 from conformance.clients.topics import delete_anywhere
-from conformance.probes.topic_of_clients import EARLIEST, NotAnsweredError, TopicOfClients
+from conformance.probes.topic_of_clients import NotAnsweredError, TopicOfClients
 from conformance.record.attached import (
-    COUNTED_FILE,
+    EPOCH_ENDS_FILE,
     SETTINGS_FILE,
     VERDICT_FILE,
     WATCHED_FILE,
     Attached,
-    Counted,
+    EpochEndTold,
     Phase,
     append_lines,
     note,
     read_attached,
+    read_epoch_ends,
     read_settings,
     read_watched,
 )
+from conformance.record.attached_counted import COUNTED_FILE, Counted
 from conformance.record.fault_commands import read_commands, read_given_commands
+from conformance.record.ledger import acknowledged_ends
 from conformance.spark_thread import SparkThread
 from fault_injection.releases import UsageError
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from conformance.clients.client_settings import ClientSettings
     from conformance.clients.connecting import Connection
     from conformance.record.attached import AttachVerdict, PartitionWatched
     from conformance.record.directory import RunDirectory
-
-STABLE_LOOKS = 3
-"""So many looks in a row must see the same high watermarks."""
-
-
-class NotAtRestError(Exception):
-    """The cluster did not come to a state in which everything can be read; the ledger is whole, and can be resumed."""
 
 
 def finish(
@@ -78,8 +76,15 @@ def finish(
 
 
 def _judged(run: RunDirectory, attached: Attached, counted: Counted) -> AttachVerdict:
-    commands = read_commands(run), read_given_commands(run)
-    evidence = AttachEvidence(attached, counted, read_watched(run), read_settings(run), *commands)
+    evidence = AttachEvidence(
+        attached,
+        counted,
+        read_watched(run),
+        read_settings(run),
+        read_commands(run),
+        read_given_commands(run),
+        read_epoch_ends(run),
+    )
     verdict = judge_attached(evidence)
     run.write(VERDICT_FILE, verdict)
     note(run, attached, phase=Phase.JUDGED)
@@ -99,26 +104,45 @@ def _at_rest(run: RunDirectory, attached: Attached, client: ClientSettings, sett
     """Wait until high watermarks stand at the log ends with every replica in sync, or as far as the cluster gets."""
     with ExitStack() as stack:
         topic = TopicOfClients(_reached(stack, attached, client, settle_s), attached.topic)
-        rest = _Rest(topic, attached)
+        rest = TopicRest(topic, attached, acknowledged_ends(run, attached.base, attached.partitions))
         try:
             until(rest.is_whole, deadline_s=settle_s, what="the topic at rest", interval_s=0.5)
         except DeadlineExceededError as late:
             if not rest.can_be_read:
                 why = f"{attached.topic} is not at rest within {settle_s:g} s: {late.last_seen}"
                 raise NotAtRestError(why) from late
-        firsts = topic.offsets(rest.partitions, EARLIEST)
         append_lines(run, SETTINGS_FILE, [topic.settings()])
+        _note_epoch_ends(run, topic, rest.partitions)
     append_lines(run, WATCHED_FILE, rest.partitions)
-    numbers = range(attached.partitions)
+    numbers, unread = range(attached.partitions), rest.unread
     return note(
         run,
         attached,
         phase=Phase.PRODUCED,
         ended_ns=attached.ended_ns or time.time_ns(),
         ends=tuple(rest.ends[number] for number in numbers),
-        log_starts=tuple(firsts.get(number, 0) for number in numbers),
-        is_at_rest=rest.is_read_whole,
+        log_starts=tuple(rest.log_starts[number] for number in numbers),
+        is_at_rest=unread is None,
+        unread=unread,
+        not_told=rest.not_told,
     )
+
+
+def _note_epoch_ends(run: RunDirectory, topic: TopicOfClients, partitions: Sequence[PartitionWatched]) -> None:
+    """Write down where each leader epoch ended that was seen, as the leaders of now have it in their logs."""
+    (run.path / EPOCH_ENDS_FILE).unlink(missing_ok=True)
+    seen: dict[int, set[int]] = defaultdict(set)
+    for one in (*read_watched(run), *partitions):
+        if one.leader_epoch is not None:
+            seen[one.partition].add(one.leader_epoch)
+    left = {number: sorted(epochs) for number, epochs in seen.items()}
+    while left:
+        asked = {number: epochs.pop() for number, epochs in left.items()}
+        ends = topic.epoch_ends(partitions, asked)
+        append_lines(
+            run, EPOCH_ENDS_FILE, (EpochEndTold(one, asked[one], end) for one, end in ends.items() if end >= 0)
+        )
+        left = {number: epochs for number, epochs in left.items() if epochs}
 
 
 def _reached(stack: ExitStack, attached: Attached, client: ClientSettings, settle_s: float) -> Connection:
@@ -138,65 +162,23 @@ def _reached(stack: ExitStack, attached: Attached, client: ClientSettings, settl
         raise NotAtRestError(told[-1]) from late
 
 
-class _Rest:
-    """Looks at a topic until nothing moves any more."""
-
-    def __init__(self, topic: TopicOfClients, attached: Attached) -> None:
-        self._topic, self._attached = topic, attached
-        self._same = 0
-        self._log_ends: dict[int, int] = {}
-        self.partitions: tuple[PartitionWatched, ...] = ()
-        self.ends: dict[int, int] = {}
-
-    @property
-    def can_be_read(self) -> bool:
-        """Return whether every partition has a leader that tells its high watermark, and those stand still."""
-        return len(self.ends) == self._attached.partitions and self._same >= STABLE_LOOKS
-
-    @property
-    def is_read_whole(self) -> bool:
-        """Return whether nothing is beyond the high watermarks, as far as the release tells it."""
-        return all(self.ends[number] >= end for number, end in self._log_ends.items())
-
-    def is_whole(self) -> bool:
-        """Look; return whether every replica is in sync too, and nothing is beyond the high watermark."""
-        try:
-            seen = self._topic.seen()
-        except NotAnsweredError as error:
-            raise NotYetError(str(error)) from error
-        if seen is None:
-            raise NotYetError("there is no such topic any more")
-        ends = self._topic.offsets(seen.partitions)
-        self._same = self._same + 1 if ends == self.ends else 1
-        self._log_ends = self._topic.log_ends(seen.partitions)
-        self.ends = ends
-        self.partitions = tuple(replace(one, high_watermark=ends.get(one.partition)) for one in seen.partitions)
-        if why := self._why_not():
-            raise NotYetError(why)
-        return True
-
-    def _why_not(self) -> str | None:
-        for one in self.partitions:
-            if one.high_watermark is None:
-                leader = "no leader" if one.leader is None else "a leader that does not answer"
-                return f"partition {one.partition} has {leader}"
-            if len(one.isr) < self._attached.replicas:
-                return f"partition {one.partition} has {len(one.isr)} of {self._attached.replicas} replicas in sync"
-        if not self.is_read_whole:
-            return "records are beyond the high watermark"
-        return None if self._same >= STABLE_LOOKS else "high watermarks move"
-
-
 def delete_created(run: RunDirectory, client: ClientSettings) -> None:
     """Delete the topic of a ledger that created it.
 
     Raises:
-        UsageError: the topic was there before, and is not touched.
+        UsageError: the topic was there before, or it is another one of the same name, and is not touched.
         TopicError: the controller refused.
     """
     attached = read_attached(run)
     if not attached.is_own or not attached.topic.startswith(OWN):
         raise UsageError(f"topic {attached.topic} was not created here, and is not deleted.")
+    with connected(attached.bootstrap.split(","), client, PATIENCE_S) as manager:
+        try:
+            seen = TopicOfClients(manager, attached.topic).seen()
+        except NotAnsweredError as error:
+            raise UsageError(f"topic {attached.topic} is not deleted: {error}.") from error
+    if seen is not None and (why := why_another(seen, attached)):
+        raise UsageError(f"topic {attached.topic} is not deleted: {why}.")
     delete_anywhere({**client.librdkafka(), "bootstrap.servers": attached.bootstrap}, attached.topic)
 
 

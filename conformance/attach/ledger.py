@@ -60,9 +60,7 @@ class AttachedLedger:
     def __enter__(self) -> Self:
         self.run, self.attached = begin(self._options, self._runs)
         options = self._options
-        self.watcher = self._stack.enter_context(
-            watching(options.bootstrap, options.client, self.attached.topic, self.run)
-        )
+        self.watcher = self._stack.enter_context(watching(options.bootstrap, options.client, self.attached, self.run))
         self._producer = LedgerProducer(
             connection_of(options), load_of(self.attached, options), self.run.path / "ledger"
         )

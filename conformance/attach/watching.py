@@ -1,15 +1,17 @@
 """Who looks at the cluster while the ledger runs? A thread that asks once a second and writes down answers.
 
 A broker that does not answer leaves a gap and ends nothing: what breaks the cluster is not the watcher's business.
+A look that hangs when the ledger ends is not written down: the looks after it would seem to be those before.
 """
 
 from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import replace
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING
 
+from conformance.attach.rest import why_another
 from conformance.clients.connecting import UnreadableClusterError, connected
 from conformance.probes.topic_of_clients import NotAnsweredError, TopicOfClients
 from conformance.record.attached import SETTINGS_FILE, WATCHED_FILE, SettingsWatched, read_watched
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from conformance.clients.client_settings import ClientSettings
+    from conformance.record.attached import Attached, PartitionWatched
     from conformance.record.directory import RunDirectory
 
 WATCH_S = 1.0
@@ -31,27 +34,33 @@ class Watcher:
     """Looks at one topic again and again, from where its directory has looks already.
 
     Attributes:
-        latest: what the last look saw, by partition.
+        latest: what the last look saw, by partition of the ledger; those that were added meanwhile are none of it.
     """
 
-    def __init__(self, bootstrap: Sequence[str], client: ClientSettings, topic: str, run: RunDirectory) -> None:
+    def __init__(self, bootstrap: Sequence[str], client: ClientSettings, attached: Attached, run: RunDirectory) -> None:
         self.latest = {one.partition: one for one in read_watched(run)}
-        self._bootstrap, self._client, self._topic = bootstrap, client, topic
+        self._bootstrap, self._client, self._attached = bootstrap, client, attached
         self._watched = AppendedLines(run.path / WATCHED_FILE)
         self._settings = AppendedLines(run.path / SETTINGS_FILE)
         self._settings_told: SettingsWatched | None = None
         self._is_over = Event()
+        self._writing = Lock()
 
     def watch(self) -> None:
         """Look until it is told that it is over; a cluster that cannot be reached is tried again."""
         while not self._is_over.wait(WATCH_S):
             try:
                 with connected(self._bootstrap, self._client, PATIENCE_S) as manager:
-                    self._look_on(TopicOfClients(manager, self._topic))
+                    self._look_on(TopicOfClients(manager, self._attached.topic))
             except UnreadableClusterError:
                 continue
-        self._watched.close()
-        self._settings.close()
+        self.close()
+
+    def close(self) -> None:
+        """Close its files."""
+        with self._writing:
+            self._watched.close()
+            self._settings.close()
 
     def _look_on(self, topic: TopicOfClients) -> None:
         looks = 0
@@ -66,28 +75,43 @@ class Watcher:
             seen = topic.seen()
         except NotAnsweredError:
             return
-        watermarks = topic.offsets(seen.partitions) if seen else {}
-        for one in seen.partitions if seen else ():
-            self.latest[one.partition] = replace(one, high_watermark=watermarks.get(one.partition))
-            self._watched.append(self.latest[one.partition])
+        if seen is None or why_another(seen, self._attached):
+            return
+        partitions = seen.partitions[: self._attached.partitions]
+        watermarks = topic.offsets(partitions)
+        self._note([replace(one, high_watermark=watermarks.get(one.partition)) for one in partitions])
         if is_settings:
             self._note_settings(topic.settings())
 
+    def _note(self, looks: Sequence[PartitionWatched]) -> None:
+        with self._writing:
+            for one in looks if not self._is_over.is_set() else ():
+                self.latest[one.partition] = one
+                self._watched.append(one)
+
     def _note_settings(self, now: SettingsWatched) -> None:
-        before = self._settings_told
-        if before is None or (before.values, before.why_not) != (now.values, now.why_not):
-            self._settings.append(now)
-            self._settings_told = now
+        with self._writing:
+            if not self._is_over.is_set() and _told(self._settings_told) != _told(now):
+                self._settings.append(now)
+                self._settings_told = now
 
     def end(self) -> None:
-        """Have it look no more."""
-        self._is_over.set()
+        """Have it look no more; once this returns, nothing is written down."""
+        with self._writing:
+            self._is_over.set()
+
+
+def _told(settings: SettingsWatched | None) -> SettingsWatched | None:
+    """Return what was told, whenever it was."""
+    return None if settings is None else replace(settings, at_ns=0)
 
 
 @contextmanager
-def watching(bootstrap: Sequence[str], client: ClientSettings, topic: str, run: RunDirectory) -> Iterator[Watcher]:
-    """Watch a topic while the block runs."""
-    watcher = Watcher(bootstrap, client, topic, run)
+def watching(
+    bootstrap: Sequence[str], client: ClientSettings, attached: Attached, run: RunDirectory
+) -> Iterator[Watcher]:
+    """Watch the topic of a ledger while the block runs."""
+    watcher = Watcher(bootstrap, client, attached, run)
     thread = Thread(target=watcher.watch, name="attach-watcher", daemon=True)
     thread.start()
     try:

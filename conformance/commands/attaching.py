@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.attach.beginning import OWN, SETTLE_S, LedgerOptions, NewTopicAsked, topic_of
 from conformance.attach.fault_commands import FaultCommands
-from conformance.attach.finishing import NotAtRestError, counted_of, delete_created, finish
+from conformance.attach.finishing import counted_of, delete_created, finish
 from conformance.attach.java_pem import refuse_what_java_does_not_read
 from conformance.attach.ledger import AttachedLedger
+from conformance.attach.rest import NotAtRestError
 from conformance.clients.client_settings import ClientSettings, client_settings
 from conformance.clients.connecting import servers_of
 from conformance.clients.ledger_load import DELIVERY_TIMEOUT_S
@@ -315,7 +316,7 @@ def _judge(console: Console, parsed: argparse.Namespace, run: RunDirectory, clie
 def _delete(console: Console, run: RunDirectory, client: ClientSettings) -> None:
     try:
         delete_created(run, client)
-    except TopicError as error:
+    except (TopicError, UsageError) as error:
         console.complain(f"{error}: delete it yourself")
     else:
         console.progress(f"deleted topic {read_attached(run).topic}")

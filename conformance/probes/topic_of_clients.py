@@ -1,19 +1,22 @@
 """What does a topic look like to its clients, on a cluster that somebody else runs? No request changes anything.
 
-Leader, leader epoch and ISR come from Metadata, the high watermark from the leader's ListOffsets, the log end from its
-OffsetForLeaderEpoch for the newest epoch, settings from DescribeConfigs: each where the release has it.
+Leader, leader epoch and ISR come from Metadata, the high watermark from the leader's ListOffsets, the log end and the
+ends of older epochs from its OffsetForLeaderEpoch, settings by ``topic_settings``: each where the release has it.
+
+Leader epochs of Metadata are taken from version 9 (2.4) on: before, brokers tell stale ones while replicas are
+reassigned (KAFKA-9212), and Kafka's own clients do not use them.
 """
 
 from __future__ import annotations
 
 import time
+from base64 import urlsafe_b64encode
 from collections import defaultdict
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kafka.errors import KafkaError
-from kafka.protocol.admin import DescribeConfigsRequest
 from kafka.protocol.consumer import ListOffsetsRequest, OffsetForLeaderEpochRequest
 from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 
@@ -21,25 +24,21 @@ from conformance.audit.asking import BrokerAsker
 from conformance.audit.cluster import NotSeen
 from conformance.audit.told import refused
 from conformance.clients import CLIENT
-from conformance.record.attached import PartitionWatched, SettingsWatched
+from conformance.probes.topic_settings import settings_seen
+from conformance.record.attached import PartitionWatched
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from conformance.clients.connecting import Connection
+    from conformance.record.attached import SettingsWatched
 
 LATEST, EARLIEST = -1, -2
 CONSUMER, NO_EPOCH = -1, -1
-INIT_PRODUCER_ID = 22
-_TOPIC = 2  # resource type of DescribeConfigs
-SETTINGS = (
-    "cleanup.policy",
-    "min.insync.replicas",
-    "retention.bytes",
-    "retention.ms",
-    "unclean.leader.election.enable",
-)
-"""On which it rests what is promised of records, and whether they may be deleted."""
+LEADER_AND_ISR, INIT_PRODUCER_ID, OFFSET_FOR_LEADER_EPOCH, DESCRIBE_QUORUM = 4, 22, 23, 55
+"""Keys of requests. Only ZooKeeper's brokers take the first one, only KRaft's the last."""
+EPOCHS_FROM = 9
+"""The version of Metadata from which on its leader epochs are reliable."""
 
 
 class NotAnsweredError(Exception):
@@ -53,12 +52,19 @@ class TopicSeenByClients:
     Attributes:
         cluster: its id; None if the release has none.
         partitions: leader, epoch and ISR of each, in their order; no high watermark.
-        replicas: of the first partition: how many.
+        assigned: of each partition, in their order: the brokers that are to have it.
+        topic_id: None where brokers do not tell it.
     """
 
     cluster: str | None
     partitions: tuple[PartitionWatched, ...]
-    replicas: int
+    assigned: tuple[tuple[int, ...], ...]
+    topic_id: str | None = None
+
+    @property
+    def replicas(self) -> int:
+        """Return how many the first partition has."""
+        return len(self.assigned[0])
 
 
 class TopicOfClients:
@@ -72,6 +78,7 @@ class TopicOfClients:
         self._manager = manager
         self._asker = BrokerAsker(manager)
         self._topic = topic
+        self._known: frozenset[int] | None = None
 
     def seen(self) -> TopicSeenByClients | None:
         """Return the topic as the first broker that answers tells it; None if there is none.
@@ -79,30 +86,70 @@ class TopicOfClients:
         Raises:
             NotAnsweredError: no broker answers, or this user may not see the topic.
         """
+        seen = self._seen(self._answered(self._metadata()), broker := self._asker.answered_by)
+        if seen is not None:
+            self._know({one.leader for one in seen.partitions if one.leader is not None}, broker)
+        return seen
+
+    def seen_by_each(self) -> Mapping[int, TopicSeenByClients | None]:
+        """Return the topic as each broker tells it that answers; None of one that knows no such topic.
+
+        Raises:
+            NotAnsweredError: no broker answers, or this user may not see the topic.
+        """
+        answers = {broker: self._asker.ask(self._metadata(), broker) for broker in self._brokers()}
+        told = {one: self._seen(answer, one) for one, answer in answers.items() if not isinstance(answer, NotSeen)}
+        if not told:
+            raise NotAnsweredError(next((one.why for one in answers.values()), "no broker is known"))
+        for broker, seen in told.items():
+            if seen is not None:
+                self._know({one for replicas in seen.assigned for one in replicas}, broker)
+                break
+        return told
+
+    def _metadata(self) -> MetadataRequest:
         named = MetadataRequest.MetadataRequestTopic(name=self._topic)
-        answer = self._answered(MetadataRequest(topics=[named], allow_auto_topic_creation=False))
-        broker = self._asker.answered_by
-        told = next(one for one in answer.topics if one.name == self._topic)
-        if told.error_code in (3, 5):  # UNKNOWN_TOPIC_OR_PARTITION, LEADER_NOT_AVAILABLE
+        return MetadataRequest(topics=[named], allow_auto_topic_creation=False)
+
+    def _brokers(self) -> list[int]:
+        return sorted(one.node_id for one in self._manager.cluster.brokers() if isinstance(one.node_id, int))
+
+    def _seen(self, answer: Any, broker: int | str | None) -> TopicSeenByClients | None:  # noqa: ANN401
+        told = next((one for one in answer.topics if one.name == self._topic), None)
+        if told is None or told.error_code in (3, 5):  # UNKNOWN_TOPIC_OR_PARTITION, LEADER_NOT_AVAILABLE
             return None
         if told.error_code:
             raise NotAnsweredError(refused(MetadataRequest, told.error_code).why)
-        self._know({one.leader_id for one in told.partitions}, broker)
         now = time.time_ns()
         ordered = sorted(told.partitions, key=lambda one: one.partition_index)
-        partitions = tuple(_partition(one, now, _number(broker)) for one in ordered)
-        return TopicSeenByClients(answer.cluster_id, partitions, len(ordered[0].replica_nodes))
+        tells_epochs = answer.API_VERSION >= EPOCHS_FROM
+        return TopicSeenByClients(
+            answer.cluster_id,
+            tuple(_partition(one, now, _number(broker), tells_epochs=tells_epochs) for one in ordered),
+            tuple(tuple(one.replica_nodes) for one in ordered),
+            _topic_id(told),
+        )
 
-    def _know(self, leaders: set[int], told_by: int | str | None) -> None:
-        """Learn the addresses of leaders that were away when the client connected, from who has told of them."""
-        if leaders - {-1} - {one.node_id for one in self._manager.cluster.brokers()}:
+    def _know(self, brokers: set[int], told_by: int | str | None) -> None:
+        """Learn the addresses of brokers that were away when the client connected, from who has told of them."""
+        if brokers - set(self._brokers()):
             with suppress(KafkaError):
                 self._manager.run(self._manager.cluster.refresh_metadata, told_by)
 
     def is_idempotence_known(self) -> bool:
         """Return whether the release has idempotent producers (KIP-98, 0.11)."""
-        answer = self._answered(ApiVersionsRequest(client_software_name=CLIENT, client_software_version="1"))
-        return any(one.api_key == INIT_PRODUCER_ID for one in answer.api_keys)
+        return self.knows(INIT_PRODUCER_ID)
+
+    def knows(self, request: int) -> bool:
+        """Return whether the release takes a request, by its key.
+
+        Raises:
+            NotAnsweredError: no broker answers.
+        """
+        if self._known is None:
+            answer = self._answered(ApiVersionsRequest(client_software_name=CLIENT, client_software_version="1"))
+            self._known = frozenset(one.api_key for one in answer.api_keys)
+        return request in self._known
 
     def offsets(self, partitions: Sequence[PartitionWatched], timestamp: int = LATEST) -> dict[int, int]:
         """Return the high watermark, or the log start offset, of partitions whose leaders answer.
@@ -115,7 +162,7 @@ class TopicOfClients:
             asked = [
                 topic.ListOffsetsPartition(
                     partition_index=one.partition,
-                    current_leader_epoch=NO_EPOCH if one.leader_epoch is None else one.leader_epoch,
+                    current_leader_epoch=_current(one),
                     timestamp=timestamp,
                     max_num_offsets=1,
                 )
@@ -123,22 +170,32 @@ class TopicOfClients:
             ]
             return ListOffsetsRequest(CONSUMER, isolation_level=0, topics=[topic(name=self._topic, partitions=asked)])
 
-        return self._told_by_leaders(partitions, request, "offset")
+        told = self._told_by_leaders(partitions, request, "offset")
+        return {number: offset for number, offset in told.items() if offset >= 0}
 
-    def log_ends(self, partitions: Sequence[PartitionWatched]) -> dict[int, int]:
-        """Return the log end offset of partitions whose leaders tell it; the newest epoch ends there."""
+    def log_ends(self, partitions: Sequence[PartitionWatched]) -> dict[int, int | None]:
+        """Return the log end offset of partitions whose leaders answer; None of one that knows no end of its epoch."""
+        epochs = {one.partition: one.leader_epoch for one in partitions if one.leader_epoch is not None}
+        told = self.epoch_ends(partitions, epochs)
+        return {number: end if end >= 0 else None for number, end in told.items()}
+
+    def epoch_ends(self, partitions: Sequence[PartitionWatched], epochs: Mapping[int, int]) -> dict[int, int]:
+        """Return where a leader epoch ends, of each partition that has one in ``epochs`` and whose leader answers.
+
+        The newest epoch ends at the log end; -1 is that of none. A leader that is in another epoch does not answer.
+        """
         topic = OffsetForLeaderEpochRequest.OffsetForLeaderTopic
 
         def request(led: Sequence[PartitionWatched]) -> OffsetForLeaderEpochRequest:
             asked = [
                 topic.OffsetForLeaderPartition(
-                    partition=one.partition, current_leader_epoch=NO_EPOCH, leader_epoch=one.leader_epoch
+                    partition=one.partition, current_leader_epoch=_current(one), leader_epoch=epochs[one.partition]
                 )
                 for one in led
             ]
             return OffsetForLeaderEpochRequest(CONSUMER, topics=[topic(topic=self._topic, partitions=asked)])
 
-        return self._told_by_leaders([one for one in partitions if one.leader_epoch is not None], request, "end_offset")
+        return self._told_by_leaders([one for one in partitions if one.partition in epochs], request, "end_offset")
 
     def _told_by_leaders(
         self,
@@ -153,16 +210,16 @@ class TopicOfClients:
         return found
 
     def settings(self) -> SettingsWatched:
-        """Return the topic's settings, or why they cannot be seen."""
-        now = time.time_ns()
+        """Return the topic's settings and where they come from, or why they cannot be seen."""
+        return settings_seen(self._asker, self._topic, self._brokers(), is_kraft=self._is_kraft())
+
+    def _is_kraft(self) -> bool | None:
         try:
-            answer = self._answered(DescribeConfigsRequest(resources=[(_TOPIC, self._topic, list(SETTINGS))]))
-        except NotAnsweredError as error:
-            return SettingsWatched(now, why_not=str(error))
-        told = answer.results[0]
-        if told.error_code:
-            return SettingsWatched(now, why_not=refused(DescribeConfigsRequest, told.error_code).why)
-        return SettingsWatched(now, {one.name: one.value for one in sorted(told.configs, key=lambda one: one.name)})
+            if self.knows(LEADER_AND_ISR):
+                return False
+            return True if self.knows(DESCRIBE_QUORUM) else None
+        except NotAnsweredError:
+            return None
 
     def _answered(self, request: Any) -> Any:  # noqa: ANN401 - kafka-python makes its classes at import
         """Return the answer of any broker.
@@ -176,7 +233,7 @@ class TopicOfClients:
         return answer
 
 
-def _by_leader(partitions: Sequence[PartitionWatched]) -> Mapping[int, list[PartitionWatched]]:
+def _by_leader(partitions: Iterable[PartitionWatched]) -> Mapping[int, list[PartitionWatched]]:
     found: dict[int, list[PartitionWatched]] = defaultdict(list)
     for one in partitions:
         if one.leader is not None:
@@ -184,11 +241,21 @@ def _by_leader(partitions: Sequence[PartitionWatched]) -> Mapping[int, list[Part
     return found
 
 
-def _partition(told: Any, now: int, broker: int) -> PartitionWatched:  # noqa: ANN401
+def _partition(told: Any, now: int, broker: int, *, tells_epochs: bool) -> PartitionWatched:  # noqa: ANN401
     leader = told.leader_id if told.leader_id >= 0 else None
-    epoch = getattr(told, "leader_epoch", -1)
+    epoch = told.leader_epoch if tells_epochs else -1
     isr = tuple(sorted(told.isr_nodes))
     return PartitionWatched(now, told.partition_index, leader, epoch if epoch >= 0 else None, isr, broker)
+
+
+def _current(partition: PartitionWatched) -> int:
+    return NO_EPOCH if partition.leader_epoch is None else partition.leader_epoch
+
+
+def _topic_id(told: Any) -> str | None:  # noqa: ANN401
+    """Return a topic's id as Kafka's tools write it."""
+    number = getattr(told, "topic_id", None)
+    return urlsafe_b64encode(number.bytes).decode().rstrip("=") if number is not None and number.int else None
 
 
 def _number(broker: int | str | None) -> int:
@@ -200,5 +267,4 @@ def _offsets_told(answer: Any, name: str) -> dict[int, int]:  # noqa: ANN401
         return {}
     partitions = [one for topic in answer.topics for one in topic.partitions]
     numbered = {getattr(one, "partition_index", getattr(one, "partition", -1)): one for one in partitions}
-    answered = {number: getattr(one, name) for number, one in numbered.items() if not one.error_code}
-    return {number: offset for number, offset in answered.items() if offset >= 0}
+    return {number: getattr(one, name) for number, one in numbered.items() if not one.error_code}

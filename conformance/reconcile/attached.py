@@ -2,6 +2,7 @@
 
 The classes are those of a run (``classify``). Records of one partition and one producer are in one order; a record in
 another partition than its own is a phantom there; what is below the log's start was deleted, as retention does.
+A record that is not there and was acknowledged without an offset may have been, if the start moved.
 """
 
 from collections import defaultdict
@@ -16,11 +17,22 @@ from conformance.reconcile import run_files
 from conformance.reconcile.classify import CLASSES, classified
 from conformance.reconcile.errors import ReconcileError
 from conformance.reconcile.jvm import failing_as
-from conformance.reconcile.records import OUTCOMES, REFUSED, Tables, errors_of, in_order, joined, worded
+from conformance.reconcile.records import (
+    INDETERMINATE,
+    OUTCOMES,
+    REFUSED,
+    Tables,
+    errors_of,
+    in_order,
+    is_acknowledged,
+    joined,
+    worded,
+)
 from conformance.reconcile.session import tune
 from conformance.reconcile.summary import SAMPLE_ROWS_MAX, rows_of
 from conformance.reconcile.topic import read_ranges, write_topic
-from conformance.record.attached import COUNTED_FILE, IDS_MAX, Attached, Counted, PartitionCounted, RecordOfNote
+from conformance.record.attached import IDS_MAX, Attached
+from conformance.record.attached_counted import COUNTED_FILE, Counted, LossTimes, PartitionCounted, RecordOfNote
 from conformance.record.directory import RunDirectory
 
 NOT_KEPT = tuple(name for name in CLASSES if name != "kept")
@@ -110,9 +122,11 @@ def _in_place(topic: DataFrame, attached: Attached) -> DataFrame:
 
 
 def _is_deleted(attached: Attached) -> Column:
-    """Return whether a record that is not there was acknowledged below the start of the log."""
-    starts = F.array(*(F.lit(one).cast("bigint") for one in attached.log_starts))
-    return F.col("acknowledged_offset") < starts[F.col("partition")]
+    """Return whether a record that is not there was acknowledged below the start of the log, or may have been."""
+    starts = F.array(*(F.lit(one).cast("bigint") for one in attached.log_starts))[F.col("partition")]
+    begun = F.array(*(F.lit(one).cast("bigint") for one in attached.starts))[F.col("partition")]
+    is_below = F.col("acknowledged_offset") < starts
+    return is_acknowledged() & F.coalesce(is_below, starts > begun)
 
 
 def _counted(records: DataFrame, foreign: int, run: Path) -> Counted:
@@ -131,9 +145,12 @@ def _counted(records: DataFrame, foreign: int, run: Path) -> Counted:
         *CLASSES,
     ).persist()
     noted.where(_is_of_note()).drop("attempts", "outcomes").write.mode("overwrite").parquet(str(run / NOTED))
-    counts = [row.asDict() for row in rows_of(_counts(noted))]
+    errors = errors_of([run])
+    counts = [row.asDict() for row in rows_of(_counts(noted, errors))]
     samples = [RecordOfNote(**row.asDict()) for row in rows_of(_samples(noted))]
-    partitions = tuple(map(_partition_counted, sorted(counts, key=lambda one: _number(one["partition"]))))
+    acknowledged_at = _lost_acknowledged_at(noted, run) if any(row["class_lost"] for row in counts) else {}
+    ordered = sorted(counts, key=lambda one: _number(one["partition"]))
+    partitions = tuple(_partition_counted(row, errors, acknowledged_at.get(row["partition"])) for row in ordered)
     return Counted(partitions, tuple(samples), foreign, _identity_holds(counts, run, foreign))
 
 
@@ -150,7 +167,15 @@ def _number(partition: int | None) -> int:
     return -1 if partition is None else partition
 
 
-def _counts(records: DataFrame) -> DataFrame:
+def _lost_acknowledged_at(records: DataFrame, run: Path) -> Mapping[int, int]:
+    """Return of each partition when its last acknowledgement of a lost record was known."""
+    told = run_files.OUTCOMES.read(records.sparkSession, [run]).select("record_id", "completed_ns")
+    lost = records.where("lost").select("partition", "record_id").join(told, "record_id")
+    latest = lost.groupBy("partition").agg(F.max("completed_ns").alias("at"))
+    return {row["partition"]: row["at"] for row in rows_of(latest)}
+
+
+def _counts(records: DataFrame, errors: Sequence[str]) -> DataFrame:
     is_attempted = F.col("attempts") > 0
     return records.groupBy("partition").agg(
         F.count("*").alias("rows"),
@@ -160,7 +185,15 @@ def _counts(records: DataFrame) -> DataFrame:
         *(F.count_if(is_attempted & (F.col("outcome") == name)).alias(name) for name in OUTCOMES),
         *(F.count_if(F.col(name)).alias(f"class_{name}") for name in CLASSES),
         *(F.count_if(F.col("classification") == name).alias(f"primary_{name}") for name in CLASSES),
+        *(F.count_if(_is_unknown() & (F.col("error") == name)).alias(f"error_{name}") for name in errors),
+        F.count_if(F.col("deleted") & F.col("acknowledged_offset").isNull()).alias("unplaced"),
+        F.min("acknowledged_offset").alias("first_acknowledged"),
+        F.min(F.when(F.col("lost"), F.col("acknowledged_offset"))).alias("first_lost"),
     )
+
+
+def _is_unknown() -> Column:
+    return F.col("outcome") == INDETERMINATE
 
 
 def _samples(records: DataFrame) -> DataFrame:
@@ -179,7 +212,8 @@ def _samples(records: DataFrame) -> DataFrame:
     )
 
 
-def _partition_counted(row: Mapping[str, Any]) -> PartitionCounted:
+def _partition_counted(row: Mapping[str, Any], errors: Sequence[str], acknowledged_at: int | None) -> PartitionCounted:
+    is_first_lost = row["first_lost"] is not None and row["first_lost"] == row["first_acknowledged"]
     return PartitionCounted(
         partition=_number(row["partition"]),
         attempted=row["attempted"],
@@ -187,6 +221,9 @@ def _partition_counted(row: Mapping[str, Any]) -> PartitionCounted:
         outcomes={name: row[name] for name in OUTCOMES},
         classes={name: row[f"class_{name}"] for name in CLASSES},
         primary={name: row[f"primary_{name}"] for name in CLASSES},
+        errors={name: count for name in errors if (count := row[f"error_{name}"])},
+        unplaced=row["unplaced"],
+        losses=None if acknowledged_at is None else LossTimes(acknowledged_at, is_first_lost),
     )
 
 
@@ -195,7 +232,7 @@ def _identity_holds(counts: Sequence[Mapping[str, Any]], run: Path, foreign: int
     total: dict[str, int] = defaultdict(int)
     for row in counts:
         for name, value in row.items():
-            total[name] += value if name != "partition" else 0
+            total[name] += value if isinstance(value, int) and name != "partition" else 0
     primary = sum(total[f"primary_{name}"] for name in CLASSES)
     return (
         total["rows"] == total["classified"] == primary == total["attempted"] + total["primary_phantom"]

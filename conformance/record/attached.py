@@ -2,7 +2,8 @@
 
 ``attach.json`` says what was asked and how far it is; ``watched.ndjson`` what the cluster told meanwhile;
 ``settings.ndjson`` the topic's settings whenever they were others; ``conformance.record.fault_commands`` what broke it;
-``ledger/`` and ``topic/`` as of a run; ``reconciliation/`` what Spark counted; ``verdict.json`` the end of it.
+``epoch_ends.ndjson`` where leader epochs ended, at rest; ``ledger/`` and ``topic/`` as of a run; ``reconciliation/``
+what Spark counted (``attached_counted``); ``verdict.json`` the end of it.
 No file has a password.
 """
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 ATTACH_FILE = "attach.json"
 WATCHED_FILE = "watched.ndjson"
 SETTINGS_FILE = "settings.ndjson"
-COUNTED_FILE = "reconciliation/attached.json"
+EPOCH_ENDS_FILE = "epoch_ends.ndjson"
 VERDICT_FILE = "verdict.json"
 IDS_MAX = 2**32
 """How many record ids one ledger has for itself, from its base on."""
@@ -63,6 +64,8 @@ class Attached:
     Attributes:
         bootstrap: ``host:port`` of brokers, separated by commas.
         cluster: its id; None if the release has none.
+        topic_id: of the topic; None where brokers do not tell it (before 2.8). One of the same name, created again, has
+            another one.
         partitions: of the topic; record ``base + n`` goes to partition n modulo this.
         acks: as the producers' setting has it: -1, 1 or 0.
         base: the first record id; the ledger's ids are the ``IDS_MAX`` from there on.
@@ -73,6 +76,8 @@ class Attached:
         ends: high watermark of each partition at rest, after the last; empty before.
         log_starts: log start offset of each partition then.
         is_at_rest: whether every partition was read up to its log end; None before.
+        unread: why not, in words.
+        not_told: what brokers do not tell here, and what was gone by instead, in sentences.
         began_ns, ended_ns: wall clock, when records began to be sent, and when all outcomes were known.
         senders: the first record id of each producer after the first one: one that fails for good is replaced.
     """
@@ -87,6 +92,7 @@ class Attached:
     value_length: int
     began_ns: int
     cluster: str | None = None
+    topic_id: str | None = None
     records: int | None = None
     rate: int | None = None
     is_own: bool = False
@@ -96,6 +102,8 @@ class Attached:
     ends: tuple[int, ...] = ()
     log_starts: tuple[int, ...] = ()
     is_at_rest: bool | None = None
+    unread: str | None = None
+    not_told: tuple[str, ...] = ()
     ended_ns: int | None = None
     senders: tuple[int, ...] = ()
 
@@ -112,7 +120,7 @@ class PartitionWatched:
     Attributes:
         at_ns: wall clock.
         leader: None if there is none.
-        leader_epoch: None where the release does not tell it (before 2.1).
+        leader_epoch: None where the release does not tell it, or not reliably (before 2.4, KAFKA-9212).
         told_by: the broker that told leader and ISR.
         high_watermark: as its leader tells it to consumers; None if it did not answer.
     """
@@ -133,74 +141,32 @@ class SettingsWatched:
     Attributes:
         values: by name; empty if they cannot be seen.
         why_not: why they cannot be seen.
+        sources: by name where the value comes from, in the words of ``conformance.audit.cluster.Source``.
+        is_kraft: whether controllers decide that are no brokers; None if brokers do not tell it.
+        unclean_by_broker: whether unclean elections are on, as each broker has it, where a broker's own value holds;
+            None of one that did not answer. Empty where the topic, or a default of the cluster, sets it.
     """
 
     at_ns: int
     values: Mapping[str, str | None] = field(default_factory=dict)
     why_not: str | None = None
+    sources: Mapping[str, str] = field(default_factory=dict)
+    is_kraft: bool | None = None
+    unclean_by_broker: Mapping[int, str | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class PartitionCounted:
-    """How many records of one partition are in each class.
+class EpochEndTold:
+    """Where a leader epoch ended in a partition's log, as its leader told it at rest (OffsetForLeaderEpoch, KIP-101).
 
     Attributes:
-        outcomes: of those attempted, by what the producer was told.
-        classes: a record in every class that it belongs to.
-        primary: in one alone, the gravest; adds up to the attempted ones and the phantoms.
+        leader_epoch: that was asked for.
+        end_offset: the first offset of a later epoch, or the log end.
     """
 
     partition: int
-    attempted: int
-    read: int
-    outcomes: Mapping[str, int]
-    classes: Mapping[str, int]
-    primary: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class RecordOfNote:
-    """One record that is not simply kept."""
-
-    classification: str
-    partition: int
-    record_id: int | None
-    outcome: str | None
-    error: str | None
-    acknowledged_offset: int | None
-    first_offset: int | None
-    last_offset: int | None
-    copies: int
-
-
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """What Spark counted of a ledger.
-
-    Attributes:
-        partitions: in their order.
-        samples: up to 20 records of each class but the kept ones.
-        foreign: records that are not this ledger's.
-        identity_holds: whether every record is in exactly one primary class, by the rows of the files.
-    """
-
-    partitions: tuple[PartitionCounted, ...]
-    samples: tuple[RecordOfNote, ...]
-    foreign: int
-    identity_holds: bool
-
-    def total(self, name: str) -> int:
-        """Return how many records are in a class, a record in every class that it belongs to."""
-        return sum(one.classes.get(name, 0) for one in self.partitions)
-
-    def told(self, outcome: str) -> int:
-        """Return of how many records producers were told an outcome."""
-        return sum(one.outcomes.get(outcome, 0) for one in self.partitions)
-
-    @property
-    def attempted(self) -> int:
-        """Return how many records were attempted."""
-        return sum(one.attempted for one in self.partitions)
+    leader_epoch: int
+    end_offset: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,3 +233,8 @@ def read_watched(run: RunDirectory) -> list[PartitionWatched]:
 def read_settings(run: RunDirectory) -> list[SettingsWatched]:
     """Read the topic's settings, from moment to moment."""
     return run.lines(SETTINGS_FILE, msgspec.json.Decoder(SettingsWatched).decode, may_be_cut=True)
+
+
+def read_epoch_ends(run: RunDirectory) -> list[EpochEndTold]:
+    """Read where leader epochs ended; none where brokers do not tell it."""
+    return run.lines(EPOCH_ENDS_FILE, msgspec.json.Decoder(EpochEndTold).decode, may_be_cut=True)

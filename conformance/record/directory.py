@@ -6,6 +6,7 @@ A file is decoded into the frozen dataclass that its module declares; what does 
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -127,9 +128,13 @@ def as_line(value: object) -> str:
 
 
 class AppendedLines:
-    """A file of one record a line that is written while it goes on; lines that were written survive the tester."""
+    """A file of one record a line that is written while it goes on; lines that were written survive the tester.
+
+    One that is there is gone on with from its last whole line: what a killed writer had begun after it is no record.
+    """
 
     def __init__(self, path: Path) -> None:
+        _cut_to_whole_lines(path)
         self._stream = path.open("a", encoding="utf-8")
 
     def append(self, record: object) -> None:
@@ -141,6 +146,12 @@ class AppendedLines:
     def close(self) -> None:
         """Close the file."""
         self._stream.close()
+
+
+def _cut_to_whole_lines(path: Path) -> None:
+    content = path.read_bytes() if path.exists() else b""
+    if (whole := content.rfind(b"\n") + 1) < len(content):
+        os.truncate(path, whole)
 
 
 def write_whole(path: Path, text: str) -> None:

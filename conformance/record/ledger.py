@@ -229,6 +229,29 @@ def read_outcomes(run: RunDirectory) -> list[OutcomeEntry]:
     return [OutcomeEntry(**row) for row in rows]
 
 
+def acknowledged_ends(run: RunDirectory, first_id: int, partitions: int) -> dict[int, int]:
+    """Return the offset after the greatest acknowledged one of each partition that has one.
+
+    Args:
+        run: whose ledger is read, file by file.
+        first_id: record ``first_id + n`` went to partition n modulo ``partitions``.
+        partitions: see there.
+
+    Raises:
+        RunDirectoryError: a file is no Parquet file, or has other columns.
+    """
+    ends: dict[int, int] = {}
+    for file in ledger_files(run.path / "ledger", OUTCOMES_PREFIX):
+        try:
+            told = pq.read_table(file, columns=["record_id", "offset"], partitioning=None)
+        except (pa.ArrowException, OSError) as error:
+            raise RunDirectoryError(f"{file} cannot be read: {error}") from error
+        for record_id, offset in zip(told["record_id"].to_pylist(), told["offset"].to_pylist(), strict=True):
+            if offset is not None and offset >= ends.get(number := (record_id - first_id) % partitions, 0):
+                ends[number] = offset + 1
+    return ends
+
+
 def _rows(run: RunDirectory, prefix: str, schema: pa.Schema) -> list[dict[str, Any]]:
     directory = run.path / "ledger"
     try:

@@ -6,18 +6,33 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.attach.judging import AttachEvidence, judge_attached
-from conformance.record.attached import Attached, Counted, PartitionCounted, PartitionWatched, Promised, SettingsWatched
+from conformance.attach.evidence import AttachEvidence
+from conformance.attach.judging import judge_attached
+from conformance.record.attached import Attached, EpochEndTold, PartitionWatched, Promised, SettingsWatched
+from conformance.record.attached_counted import Counted, LossTimes, PartitionCounted
 from conformance.record.fault_commands import CommandRun, FaultCommand
 from oracle.vocabulary import Acks
 
 CLASSES = ("lost", "phantom", "value_changed", "duplicated", "resurrected", "moved", "reordered", "deleted")
-CLEAN = SettingsWatched(0, {"min.insync.replicas": "2", "unclean.leader.election.enable": "false"})
-UNCLEAN = SettingsWatched(5, {"min.insync.replicas": "2", "unclean.leader.election.enable": "true"})
+UNCLEAN_NAME = "unclean.leader.election.enable"
+FOREVER = {"cleanup.policy": "delete", "retention.bytes": "-1", "retention.ms": "-1"}
+CLEAN = SettingsWatched(0, {**FOREVER, UNCLEAN_NAME: "false"}, sources={UNCLEAN_NAME: "topic"})
+UNCLEAN = SettingsWatched(5, {**FOREVER, UNCLEAN_NAME: "true"}, sources={UNCLEAN_NAME: "topic"})
+A_DAY = replace(CLEAN, values={**CLEAN.values, "retention.ms": "86400000"})
+A_MOMENT = replace(CLEAN, values={**CLEAN.values, "retention.ms": "1"})
+SOME_BYTES = replace(CLEAN, values={**CLEAN.values, "retention.bytes": "1000"})
+IN_A_FILE = replace(CLEAN, sources={UNCLEAN_NAME: "server.properties"})
+BUILT_IN = replace(UNCLEAN, sources={UNCLEAN_NAME: "built-in"}, is_kraft=True)
+A_DEFAULT = replace(CLEAN, sources={UNCLEAN_NAME: "cluster default"}, is_kraft=True)
+ZOOKEEPER = replace(IN_A_FILE, is_kraft=False, unclean_by_broker={1: "false", 2: "false"})
 HIDDEN = SettingsWatched(0, {}, "not allowed to see: DescribeConfigs was refused")
 LED = PartitionWatched(1, 0, 1, 4, (1, 2, 3), 1, 100)
-ELECTED = PartitionWatched(2, 0, 2, 5, (2, 3), 1, 90)
-ATTACHED = Attached("b:1", "t", 1, 3, -1, True, 0, 100, 0, is_at_rest=True)
+MS = 1_000_000
+ELECTED = PartitionWatched(20 * MS, 0, 2, 5, (2, 3), 1, 90)
+OF_A_ZOMBIE = replace(LED, at_ns=30 * MS, told_by=3)
+ATTACHED = Attached("b:1", "t", 1, 3, -1, True, 0, 100, 0, is_at_rest=True, topic_id="id")
+LOST = {"lost": 3}
+TIMED_OUT = {"errors": {"_MSG_TIMED_OUT": 2}}
 
 
 def evidence(*, watched: tuple[PartitionWatched, ...] = (LED, ELECTED), **changes: object) -> AttachEvidence:
@@ -25,9 +40,11 @@ def evidence(*, watched: tuple[PartitionWatched, ...] = (LED, ELECTED), **change
     classes = {name: changes.pop(name) for name in CLASSES if name in changes}
     settings = changes.pop("settings", (CLEAN,))
     outcomes = {"acknowledged": changes.pop("acknowledged", 90)}
-    holds = changes.pop("identity_holds", True)
-    counted = Counted((PartitionCounted(0, 100, 90, outcomes, classes, {}),), (), 0, holds)
-    return AttachEvidence(replace(ATTACHED, **changes), counted, watched, settings)
+    holds, ends = changes.pop("identity_holds", True), changes.pop("epoch_ends", ())
+    losses = LossTimes(changes.pop("lost_at", 1), changes.pop("is_first_lost", False)) if "lost" in classes else None
+    more = {name: changes.pop(name) for name in ("errors", "unplaced") if name in changes}
+    counted = Counted((PartitionCounted(0, 100, 90, outcomes, classes, {}, losses=losses, **more),), (), 0, holds)
+    return AttachEvidence(replace(ATTACHED, **changes), counted, watched, settings, epoch_ends=ends)
 
 
 @pytest.mark.parametrize(
@@ -41,22 +58,70 @@ def evidence(*, watched: tuple[PartitionWatched, ...] = (LED, ELECTED), **change
         ({"lost": 3, "settings": ()}, Promised.INCONCLUSIVE),
         ({"lost": 3, "settings": (CLEAN, HIDDEN)}, Promised.BROKEN),
         ({"lost": 3, "settings": (SettingsWatched(0, {"min.insync.replicas": "2"}),)}, Promised.INCONCLUSIVE),
+        ({**LOST, "settings": (UNCLEAN,), "lost_at": 21 * MS}, Promised.INCONCLUSIVE),
+        ({**LOST, "settings": (A_DEFAULT,)}, Promised.BROKEN),
+        ({**LOST, "settings": (IN_A_FILE,)}, Promised.INCONCLUSIVE),
+        ({**LOST, "settings": (replace(IN_A_FILE, is_kraft=True),)}, Promised.INCONCLUSIVE),
+        ({**LOST, "settings": (BUILT_IN,)}, Promised.INCONCLUSIVE),
+        ({**LOST, "settings": (ZOOKEEPER,)}, Promised.BROKEN),
+        (
+            {**LOST, "settings": (replace(ZOOKEEPER, unclean_by_broker={1: "false", 2: "true"}),)},
+            Promised.ALLOWED_BY_SETTINGS,
+        ),
+        ({**LOST, "settings": (replace(ZOOKEEPER, unclean_by_broker={1: "false", 2: None}),)}, Promised.INCONCLUSIVE),
+        (
+            {**LOST, "settings": (replace(ZOOKEEPER, unclean_by_broker={1: None, 2: "false"}), ZOOKEEPER)},
+            Promised.BROKEN,
+        ),
+        ({**LOST, "is_first_lost": True}, Promised.BROKEN),
+        ({**LOST, "is_first_lost": True, "topic_id": None}, Promised.INCONCLUSIVE),
+        ({**LOST, "topic_id": None}, Promised.BROKEN),
+        ({**LOST, "is_first_lost": True, "topic_id": None, "phantom": 1}, Promised.BROKEN),
         ({"reordered": 1}, Promised.BROKEN),
         ({"moved": 1, "is_idempotent": False}, Promised.ALLOWED_BY_SETTINGS),
         ({"value_changed": 1, "is_idempotent": False}, Promised.BROKEN),
         ({"resurrected": 1, "is_idempotent": False}, Promised.BROKEN),
         ({"settings": (HIDDEN,)}, Promised.KEPT),
         ({"lost": 3, "acks": 1}, Promised.ALLOWED_BY_SETTINGS),
+        ({"lost": 3, "acks": 1, "lost_at": 21 * MS}, Promised.INCONCLUSIVE),
+        ({"lost": 3, "acks": 1, "lost_at": 21 * MS, "watched": (LED, ELECTED, OF_A_ZOMBIE)}, Promised.INCONCLUSIVE),
         ({"lost": 3, "acks": 1, "watched": (LED,)}, Promised.BROKEN),
         ({"lost": 3, "acks": 1, "watched": (replace(LED, leader_epoch=None),)}, Promised.INCONCLUSIVE),
         ({"lost": 3, "acks": 1, "watched": (LED, replace(LED, leader_epoch=5))}, Promised.INCONCLUSIVE),
         ({"duplicated": 1}, Promised.BROKEN),
+        ({"duplicated": 1, **TIMED_OUT}, Promised.INCONCLUSIVE),
+        ({"moved": 1, **TIMED_OUT}, Promised.INCONCLUSIVE),
+        ({"reordered": 1, **TIMED_OUT}, Promised.INCONCLUSIVE),
+        ({"reordered": 1, "errors": {"_PURGE_INFLIGHT": 2}}, Promised.BROKEN),
+        ({"value_changed": 1, **TIMED_OUT}, Promised.BROKEN),
+        (TIMED_OUT, Promised.KEPT),
         ({"duplicated": 1, "is_idempotent": False}, Promised.ALLOWED_BY_SETTINGS),
         ({"duplicated": 1, "is_idempotent": False, "phantom": 1}, Promised.BROKEN),
-        ({"deleted": 4}, Promised.ALLOWED_BY_SETTINGS),
+        ({"deleted": 4}, Promised.INCONCLUSIVE),
+        ({"deleted": 4, "settings": (A_DAY,)}, Promised.INCONCLUSIVE),
+        ({"deleted": 4, "settings": (A_MOMENT,)}, Promised.ALLOWED_BY_SETTINGS),
+        ({"deleted": 4, "settings": (CLEAN, A_MOMENT)}, Promised.ALLOWED_BY_SETTINGS),
+        ({"deleted": 4, "settings": (SOME_BYTES,)}, Promised.ALLOWED_BY_SETTINGS),
+        ({"deleted": 4, "settings": (HIDDEN,)}, Promised.INCONCLUSIVE),
+        ({"deleted": 4, "unplaced": 4, "settings": (A_MOMENT,)}, Promised.INCONCLUSIVE),
         ({"acks": 0, "acknowledged": 0}, Promised.NONE),
         ({"acknowledged": 0}, Promised.INCONCLUSIVE),
         ({"is_at_rest": False}, Promised.INCONCLUSIVE),
+        ({"epoch_ends": (EpochEndTold(0, 4, 100), EpochEndTold(0, 5, 120))}, Promised.KEPT),
+        ({"epoch_ends": (EpochEndTold(0, 4, 99), EpochEndTold(0, 5, 120))}, Promised.BROKEN),
+        ({"epoch_ends": (EpochEndTold(0, 4, 120), EpochEndTold(0, 5, 119))}, Promised.BROKEN),
+        (
+            {"epoch_ends": (EpochEndTold(0, 4, 120), EpochEndTold(0, 5, 119)), "is_at_rest": False},
+            Promised.INCONCLUSIVE,
+        ),
+        (
+            {"epoch_ends": (EpochEndTold(0, 4, 99), EpochEndTold(0, 5, 120)), "settings": (UNCLEAN,)},
+            Promised.ALLOWED_BY_SETTINGS,
+        ),
+        (
+            {"epoch_ends": (EpochEndTold(0, 4, 99), EpochEndTold(0, 5, 120)), "settings": (HIDDEN,)},
+            Promised.INCONCLUSIVE,
+        ),
         ({"is_at_rest": False, "phantom": 1}, Promised.BROKEN),
         ({"is_at_rest": False, "lost": 1}, Promised.INCONCLUSIVE),
         ({"identity_holds": False, "lost": 3}, Promised.INCONCLUSIVE),
@@ -88,8 +153,9 @@ def test_what_clients_see_never_falls(watched: tuple[PartitionWatched, ...], wha
         (LED, replace(LED, high_watermark=None)),
         (ELECTED, replace(ELECTED, leader_epoch=4, leader=1, told_by=3)),
         (LED, replace(LED, high_watermark=99, partition=1)),
+        (replace(ELECTED, told_by=-1), replace(ELECTED, leader_epoch=4, leader=1, told_by=-1)),
     ],
-    ids=["in another epoch", "not told", "by another broker", "of another partition"],
+    ids=["in another epoch", "not told", "by another broker", "of another partition", "by who is not known"],
 )
 def test_what_may_fall_is_not_held_against_a_cluster(watched: tuple[PartitionWatched, ...]) -> None:
     assert judge_attached(evidence(watched=watched)).promise is Promised.KEPT
@@ -98,7 +164,8 @@ def test_what_may_fall_is_not_held_against_a_cluster(watched: tuple[PartitionWat
 def test_what_a_release_does_not_tell_is_said() -> None:
     old = replace(LED, leader_epoch=None)
     verdict = judge_attached(evidence(watched=(old, replace(old, high_watermark=3))))
-    assert [one.what for one in verdict.judged if one.verdict is Promised.UNSEEN] == ["leader_epoch_fell"]
+    unseen = [one.what for one in verdict.judged if one.verdict is Promised.UNSEEN]
+    assert unseen == ["high_watermark_fell", "leader_epoch_fell", "epoch_ends_disagree"]
     assert verdict.promise is Promised.KEPT
 
 
@@ -127,3 +194,15 @@ def test_a_verdict_rests_on_the_commands_that_ran_and_names_those_that_did_not()
         for line in judge_attached(replace(evidence(), commands=ran, given=given[:2])).rests_on
         if "not run" in line
     ]
+
+
+def test_why_a_ledger_is_not_at_rest_is_the_reason() -> None:
+    unread = "partition 0 has records beyond the high watermark"
+    verdict = judge_attached(evidence(is_at_rest=False, unread=unread))
+    assert verdict.reason == f"{unread}: go on with --resume when the cluster is whole"
+
+
+def test_what_brokers_do_not_tell_and_whose_value_holds_is_part_of_the_verdict() -> None:
+    verdict = judge_attached(evidence(settings=(BUILT_IN,), not_told=("a topic id: whether",)))
+    assert "cannot be told here: a topic id: whether" in verdict.rests_on
+    assert [line for line in verdict.rests_on if f"{UNCLEAN_NAME}=true (built-in)" in line]

@@ -10,6 +10,7 @@ import pytest
 
 from conformance.reconcile.errors import ReconcileError
 from conformance.record.attached import Attached
+from conformance.record.attached_counted import LossTimes
 from conformance.record.directory import RunDirectory
 from conformance.record.ledger import Attempt, LedgerWriter, OutcomeEntry
 from conformance.spark_thread import SparkThread
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from conformance.record.attached import Counted
+    from conformance.record.attached_counted import Counted
 
 BASE, RECORDS, PARTITIONS = 7 << 32, 60, 2
 ATTACHED = Attached(
@@ -55,7 +56,9 @@ def without(*gone: int) -> list[Row]:
     return [row for row in whole() if row[2] not in {BASE + one for one in gone}]
 
 
-def written(path: Path, topic: list[Row], outcomes: dict[int, ProduceOutcome], told_at: dict[int, int]) -> RunDirectory:
+def written(
+    path: Path, topic: list[Row], outcomes: dict[int, ProduceOutcome], told_at: dict[int, int | None]
+) -> RunDirectory:
     run = RunDirectory.create(path, "attached", parts=("ledger", "topic"))
     ledger = LedgerWriter(run.path / "ledger")
     ids = range(BASE, BASE + RECORDS)
@@ -63,7 +66,7 @@ def written(path: Path, topic: list[Row], outcomes: dict[int, ProduceOutcome], t
     told = {one: outcomes.get(one, ProduceOutcome.ACKNOWLEDGED) for one in range(RECORDS)}
     ledger.record_outcomes(
         [
-            OutcomeEntry(BASE + one, outcome, None, _offset(one, outcome, told_at), 0)
+            OutcomeEntry(BASE + one, outcome, None, _offset(one, outcome, told_at), 1000 + one)
             for one, outcome in told.items()
             if outcome is not ProduceOutcome.INDETERMINATE
         ]
@@ -74,7 +77,7 @@ def written(path: Path, topic: list[Row], outcomes: dict[int, ProduceOutcome], t
     return run
 
 
-def _offset(record: int, outcome: ProduceOutcome, told_at: dict[int, int]) -> int | None:
+def _offset(record: int, outcome: ProduceOutcome, told_at: dict[int, int | None]) -> int | None:
     return told_at.get(record, record // PARTITIONS) if outcome is ProduceOutcome.ACKNOWLEDGED else None
 
 
@@ -83,7 +86,7 @@ def counted(
     path: Path,
     topic: list[Row],
     outcomes: dict[int, ProduceOutcome] | None = None,
-    told_at: dict[int, int] | None = None,
+    told_at: dict[int, int | None] | None = None,
     attached: Attached = ATTACHED,
 ) -> Counted:
     found = spark.reconcile_attached(written(path, topic, outcomes or {}, told_at or {}), attached)
@@ -161,6 +164,29 @@ def test_what_is_below_the_start_of_the_log_was_deleted(spark: SparkThread, tmp_
     begun = Attached(**{**_plain(ATTACHED), "log_starts": (0, 2)})
     found = counted(spark, tmp_path, without(1, 3, 5), attached=begun)
     assert classes(found) == {"deleted": 2, "lost": 1, "kept": RECORDS - 3}
+
+
+def test_without_an_offset_it_may_have_been_deleted_once_the_start_moved(spark: SparkThread, tmp_path: Path) -> None:
+    begun = Attached(**{**_plain(ATTACHED), "log_starts": (0, 2)})
+    found = counted(spark, tmp_path, without(5, 10), told_at={5: None, 10: None}, attached=begun)
+    assert classes(found) == {"deleted": 1, "lost": 1, "kept": RECORDS - 2}
+    assert [one.unplaced for one in found.partitions] == [0, 1]
+    assert [one.losses is not None for one in found.partitions] == [True, False]
+
+
+def test_when_what_is_lost_was_acknowledged_and_whether_from_the_first_on(spark: SparkThread, tmp_path: Path) -> None:
+    found = counted(spark, tmp_path, without(0, 8, 9, 11))
+    assert [one.losses for one in found.partitions] == [LossTimes(1008, True), LossTimes(1011, False)]
+
+
+def test_errors_are_counted_where_the_outcome_is_not_known(spark: SparkThread, tmp_path: Path) -> None:
+    run = written(tmp_path, whole(), dict.fromkeys((9, 11), ProduceOutcome.INDETERMINATE), {})
+    unknown = OutcomeEntry(BASE + 9, ProduceOutcome.INDETERMINATE, "_MSG_TIMED_OUT", None, 0)
+    refused = OutcomeEntry(BASE + 11, ProduceOutcome.REFUSED, "_NOT_SENT", None, 0)
+    LedgerWriter(run.path / "ledger").record_outcomes([unknown, refused])
+    found = spark.reconcile_attached(run, ATTACHED)
+    assert [one.errors for one in found.partitions] == [{}, {"_MSG_TIMED_OUT": 1}]
+    assert (found.erring("_MSG_TIMED_OUT"), found.erring("_NOT_SENT")) == (1, 0)
 
 
 def _plain(attached: Attached) -> dict[str, object]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.attach.finishing import NotAtRestError, finish
+from conformance.attach.finishing import finish
+from conformance.attach.rest import NotAtRestError
 from conformance.cli import main
 from conformance.clients.client_settings import ClientSettings
 from conformance.record.attached import ATTACH_FILE, Phase, append_lines

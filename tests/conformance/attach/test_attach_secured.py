@@ -12,10 +12,13 @@ import pytest
 from conformance.attach.beginning import LedgerOptions, NewTopicAsked
 from conformance.attach.finishing import delete_created
 from conformance.attach.ledger import AttachedLedger
+from conformance.attach.spark_login import java_connection
 from conformance.audit.reading import cluster_reader
 from conformance.clients.client_settings import ClientSettings, client_settings
 from conformance.clients.connecting import UnreadableClusterError, connected
+from conformance.reconcile.topic import read_ranges
 from conformance.record.attached import Promised
+from conformance.spark_thread import SparkThread
 from tests.conformance.secured_cluster import PASSWORD, PLAIN_PASSWORD, Secured, secured_cluster
 
 if TYPE_CHECKING:
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(300)]
 RECORDS = 3_000
+PART_OF_EACH_PASSWORD = "of-alice"
+"""As it is however the rest of it is escaped."""
 
 
 @pytest.fixture(scope="module", params=["2.8.2", "4.4.0"])
@@ -48,15 +53,42 @@ def test_every_record_is_read_back_through_tls_and_a_password(secured: Secured, 
     file = secured.client_file() if names == "java" else secured.librdkafka_file()
     with AttachedLedger(_options(secured, file, f"kept-{names}"), tmp_path) as ledger:
         ledger.done(60)
-    with _seen_processes() as command_lines:
-        verdict = ledger.verdict()
+    with _seen_processes() as command_lines, SparkThread() as spark:
+        verdict = ledger.verdict(spark)
+        plan = _plan_of(spark, ledger)
+        left = _files_with(spark._work, PART_OF_EACH_PASSWORD)
     assert verdict.promise is Promised.KEPT, verdict
+    assert "${login:/proc/" in plan
+    assert PART_OF_EACH_PASSWORD not in plan
+    assert left == []
     assert verdict.reason.startswith(f"every one of {RECORDS:,} acknowledged")
     secret = PASSWORD if names == "java" else PLAIN_PASSWORD
     assert command_lines
     assert not [line for line in command_lines if secret in line]
-    assert not [path for path in ledger.run.path.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()]
+    assert _files_with(ledger.run.path, PART_OF_EACH_PASSWORD) == []
+    assert _files_with(secured.files, PART_OF_EACH_PASSWORD), "what looks for it finds it where it is"
     delete_created(ledger.run, client_settings(file))
+
+
+def _plan_of(spark: SparkThread, ledger: AttachedLedger) -> str:
+    """Return the plans of a reading, and the options that its source was given."""
+
+    def plan() -> str:
+        attached = ledger.attached
+        with java_connection(ledger._options.client) as connection:
+            options = {f"kafka.{name}": value for name, value in connection.items()}
+            ranges = {number: (0, end) for number, end in enumerate(attached.ends)}
+            frame = read_ranges(spark._session(), attached.bootstrap, attached.topic, ranges, options)
+            assert frame.count()
+            return f"{frame._jdf.queryExecution().toString()}\n{options}"
+
+    return spark._done(plan)
+
+
+def _files_with(directory: Path, secret: str) -> list[Path]:
+    files = [path for path in directory.rglob("*") if path.is_file()]
+    assert files
+    return [path for path in files if secret.encode() in path.read_bytes()]
 
 
 class _SeenProcesses:

@@ -10,22 +10,31 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin import AdminClient
 
 from benchmarks.attached import Recounted, named_lost, recounted, start_again, started
-from conformance.attach.beginning import LedgerOptions, NewTopicAsked, begin
-from conformance.attach.finishing import NotAtRestError, counted_of, delete_created, finish
+from conformance.attach.beginning import LedgerOptions, NewTopicAsked, begin, connection_of, topic_of
+from conformance.attach.finishing import _at_rest, counted_of, delete_created, finish
 from conformance.attach.ledger import AttachedLedger
+from conformance.attach.rest import NotAtRestError
+from conformance.attach.watching import PATIENCE_S
 from conformance.clients.client_settings import ClientSettings
-from conformance.record.attached import Phase, Promised, read_attached
+from conformance.clients.connecting import connected
+from conformance.clients.topics import TopicError, create_where_brokers_like
+from conformance.probes.topic_of_clients import TopicOfClients
+from conformance.record.attached import Phase, Promised, note, read_attached
 from conformance.record.directory import RunDirectory
 from conformance.record.fault_commands import read_commands
 from conformance.spark_thread import SparkThread
+from fault_injection.cluster.spec import Node, ProcessRole
 from fault_injection.releases import UsageError
-from fault_injection.waiting import until
+from fault_injection.waiting import NotYetError, until
 from oracle.vocabulary import Acks
 from reports.attach_page import write_attach_page
 
@@ -140,13 +149,13 @@ def test_a_topic_that_others_write_to_is_refused_unless_told(
     named = _options(cluster, first.attached.topic, creates=None, records=200)
     with pytest.raises(UsageError, match="300 records of others"):
         begin(named, tmp_path)
-    with AttachedLedger(replace(named, beside_others=True), tmp_path) as second:
-        with AttachedLedger(replace(named, beside_others=True, records=100), tmp_path) as third:
-            assert third.done(60)
-        assert second.done(60)
-    verdict = second.verdict(spark)
+    with AttachedLedger(replace(named, beside_others=True, records=None, rate=100), tmp_path) as others:
+        until(lambda: others.progress.acknowledged > 100, deadline_s=30, what="records of others")
+        with AttachedLedger(replace(named, beside_others=True), tmp_path) as second:
+            assert second.done(60)
+        verdict = second.verdict(spark)
     assert verdict.promise is Promised.KEPT, verdict
-    assert counted_of(second.run).foreign == 100
+    assert counted_of(second.run).foreign > 0
     with pytest.raises(UsageError, match="was not created here"):
         delete_created(second.run, CLIENT)
     delete_created(first.run, CLIENT)
@@ -177,6 +186,95 @@ def test_a_partition_without_a_leader_decides_nothing_yet(cluster: Cluster, spar
         finish(ledger.run, CLIENT, 10, spark)
     start_again(cluster, leader)
     assert finish(ledger.run, CLIENT, 60, spark).promise is Promised.KEPT
+    delete_created(ledger.run, CLIENT)
+
+
+def test_a_leader_that_is_cut_off_and_alone_answers_accuses_nobody(
+    cluster: Cluster, spark: SparkThread, tmp_path: Path
+) -> None:
+    options = _options(cluster, "cut-off", records=100, creates=NewTopicAsked(partitions=1))
+    with AttachedLedger(options, tmp_path) as first:
+        assert first.done(60)
+    leader = first.watcher.latest[0].leader
+    others = [one for one in (1, 2, 3) if one != leader]
+    away = [one for one in cluster.spec.nodes if one != Node(ProcessRole.BROKER, leader)]
+    named = replace(options, topic=first.attached.topic, creates=None, records=300, beside_others=True)
+    named = replace(named, bootstrap=tuple(map(cluster.client_address, others)))
+    with _paused(cluster, [Node(ProcessRole.BROKER, leader)]):
+        until(lambda: _leader_of(named) in others, deadline_s=60, what="another leader", interval_s=1)
+        with AttachedLedger(named, tmp_path) as ledger:
+            assert ledger.done(60)
+        assert ledger.progress.acknowledged == 300
+        for one in away:
+            cluster.backend.pause(one)
+    attached = note(ledger.run, read_attached(ledger.run), bootstrap=cluster.client_address(leader))
+    with _paused(cluster, away):
+        alone = _at_rest(ledger.run, attached, CLIENT, 15)
+    assert alone.ends == attached.starts, "the high watermark of before"
+    assert "not every broker that is to have it names the same leader" in (alone.unread or "")
+    assert alone.is_at_rest is False
+    verdict = finish(ledger.run, CLIENT, 90, spark)
+    assert verdict.promise is Promised.KEPT, verdict
+    delete_created(first.run, CLIENT)
+
+
+def _leader_of(options: LedgerOptions) -> int | None:
+    with connected(options.bootstrap, CLIENT, PATIENCE_S) as manager:
+        seen = TopicOfClients(manager, options.topic).seen()
+    return seen.partitions[0].leader if seen else None
+
+
+@contextmanager
+def _paused(cluster: Cluster, nodes: list[Node]) -> Iterator[None]:
+    for one in nodes:
+        cluster.backend.pause(one)
+    try:
+        yield
+    finally:
+        for one in nodes:
+            cluster.backend.resume(one)
+
+
+def test_a_topic_that_was_deleted_and_created_again_is_another_one(
+    cluster: Cluster, spark: SparkThread, tmp_path: Path
+) -> None:
+    options = _options(cluster, "again", records=300, settle_s=5, creates=NewTopicAsked(partitions=1))
+    with AttachedLedger(options, tmp_path) as ledger:
+        assert ledger.done(60)
+    delete_created(ledger.run, CLIENT)
+    until(lambda: _is_created_again(options), deadline_s=30, what="the topic to be created again", interval_s=1)
+    if ledger.attached.topic_id is None:
+        verdict = ledger.verdict(spark)
+        assert verdict.promise is Promised.INCONCLUSIVE, verdict
+        assert "deleted and created again" in verdict.reason or "is not" in verdict.reason
+        return
+    with pytest.raises(NotAtRestError, match="deleted and created again"):
+        ledger.verdict(spark)
+    with pytest.raises(UsageError, match=r"is not deleted: .* deleted and created again"):
+        delete_created(ledger.run, CLIENT)
+
+
+def _is_created_again(options: LedgerOptions) -> bool:
+    try:
+        create_where_brokers_like(connection_of(options), topic_of(options), 1, 3, {})
+    except TopicError as error:
+        raise NotYetError(str(error)) from error
+    return True
+
+
+def test_what_somebody_had_deleted_is_neither_allowed_nor_broken(
+    cluster: Cluster, spark: SparkThread, tmp_path: Path
+) -> None:
+    options = _options(cluster, "deleted", records=300, creates=NewTopicAsked(partitions=1))
+    with AttachedLedger(options, tmp_path) as ledger:
+        assert ledger.done(60)
+    admin = AdminClient(connection_of(options))
+    (asked,) = admin.delete_records([TopicPartition(ledger.attached.topic, 0, 100)]).values()
+    assert asked.result(30).low_watermark == 100
+    verdict = ledger.verdict(spark)
+    assert verdict.promise is Promised.INCONCLUSIVE, verdict
+    assert counted_of(ledger.run).total("deleted") == 100
+    assert "retention was off" in verdict.reason or "cannot be seen" in verdict.reason
     delete_created(ledger.run, CLIENT)
 
 

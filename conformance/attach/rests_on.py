@@ -1,0 +1,72 @@
+"""What does the verdict on an attached ledger rest on? What is supposed, what was seen, and what nobody told."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from conformance.audit.cluster import MIN_ISR, UNCLEAN, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from conformance.attach.evidence import AttachEvidence
+    from conformance.record.attached import SettingsWatched
+
+
+def rests_on_what(evidence: AttachEvidence) -> Iterator[str]:
+    """Return what is supposed, what was seen, and what brokers did not tell, in sentences."""
+    attached = evidence.attached
+    yield (
+        "nothing was held on the wire and no broker's log was read: it is judged what clients can see, "
+        "promises of the settings and not the steps of the protocol"
+    )
+    producer = f"acks={attached.acks_word}, {'' if attached.is_idempotent else 'not '}idempotent"
+    yield f"{producer}, {attached.replicas} replicas of each of {attached.partitions} partitions"
+    yield from _settings_words(evidence.settings)
+    yield from _isr_words(evidence)
+    for one in attached.not_told:
+        yield f"cannot be told here: {one}"
+    yield from _commands_words(evidence)
+    yield "no setting promises anything once the last in-sync replica loses its disk, or what it had not flushed"
+
+
+def _commands_words(evidence: AttachEvidence) -> Iterator[str]:
+    """Say which commands broke the cluster; of one that did not run to its end nothing is known to be broken."""
+    ran, given = evidence.commands, evidence.given
+    if ran:
+        failed = sum(1 for one in ran if one.exit_code)
+        yield f"{len(ran)} commands were run against the cluster, {failed} of them failed"
+    if ended := [f"'{one.command}'" for one in ran if one.exit_code is None]:
+        yield f"commands that had not ended long after the ledger were ended: {', '.join(ended)}"
+    if left := [f"'{one.command}' (due at {one.at_s:g} s)" for one in given[len(ran) :]]:
+        yield f"{len(left)} of {len(given)} commands were not run, or not to their end: {', '.join(left)}"
+
+
+def _settings_words(settings: Sequence[SettingsWatched]) -> Iterator[str]:
+    words = (_words_of(one) if one.why_not is None else f"not seen: {one.why_not}" for one in settings)
+    shown = [one for one, _ in groupby(words)]
+    if not shown:
+        yield "the topic's settings were never seen"
+    elif len(shown) == 1:
+        yield f"the topic's settings all along: {shown[0]}"
+    else:
+        yield f"the topic's settings changed meanwhile: {'; then '.join(shown)}"
+
+
+def _words_of(settings: SettingsWatched) -> str:
+    told = (name for name in (MIN_ISR, UNCLEAN) if name in settings.values)
+    return ", ".join(f"{name}={settings.values[name]}{_of_whom(settings.sources.get(name))}" for name in told)
+
+
+def _of_whom(source: str | None) -> str:
+    return "" if source in (None, Source.TOPIC.value) else f" ({source})"
+
+
+def _isr_words(evidence: AttachEvidence) -> Iterator[str]:
+    if not evidence.watched:
+        yield "the cluster was never seen while records were produced"
+        return
+    least = min(len(one.isr) for one in evidence.watched)
+    elected, partitions = len(evidence.changed_at), evidence.attached.partitions
+    yield f"seen once a second: at least {least} in-sync replicas, elections on {elected} of {partitions} partitions"

@@ -1,0 +1,95 @@
+"""What did Spark count of a ledger beside somebody's cluster? By partition, and some records that are not kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping  # noqa: TC003 - the decoder evaluates the fields' types
+from dataclasses import dataclass, field
+
+COUNTED_FILE = "reconciliation/attached.json"
+
+
+@dataclass(frozen=True, slots=True)
+class LossTimes:
+    """When records of one partition that are lost were acknowledged.
+
+    Attributes:
+        completed_ns: wall clock, when the last acknowledgement among them was known.
+        is_first_lost: whether the record that was acknowledged at the least offset is among them.
+    """
+
+    completed_ns: int
+    is_first_lost: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionCounted:
+    """How many records of one partition are in each class.
+
+    Attributes:
+        outcomes: of those attempted, by what the producer was told.
+        errors: of those whose outcome is not known although the client told an error, by its name.
+        classes: a record in every class that it belongs to.
+        primary: in one alone, the gravest; adds up to the attempted ones and the phantoms.
+        unplaced: records that were acknowledged without an offset, and are not there, while the start of the log moved:
+            they are in ``deleted``, and may be lost.
+        losses: of those that are lost, when; None if none is.
+    """
+
+    partition: int
+    attempted: int
+    read: int
+    outcomes: Mapping[str, int]
+    classes: Mapping[str, int]
+    primary: Mapping[str, int]
+    errors: Mapping[str, int] = field(default_factory=dict)
+    unplaced: int = 0
+    losses: LossTimes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordOfNote:
+    """One record that is not simply kept."""
+
+    classification: str
+    partition: int
+    record_id: int | None
+    outcome: str | None
+    error: str | None
+    acknowledged_offset: int | None
+    first_offset: int | None
+    last_offset: int | None
+    copies: int
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What Spark counted of a ledger.
+
+    Attributes:
+        partitions: in their order.
+        samples: up to 20 records of each class but the kept ones.
+        foreign: records that are not this ledger's.
+        identity_holds: whether every record is in exactly one primary class, by the rows of the files.
+    """
+
+    partitions: tuple[PartitionCounted, ...]
+    samples: tuple[RecordOfNote, ...]
+    foreign: int
+    identity_holds: bool
+
+    def total(self, name: str) -> int:
+        """Return how many records are in a class, a record in every class that it belongs to."""
+        return sum(one.classes.get(name, 0) for one in self.partitions)
+
+    def told(self, outcome: str) -> int:
+        """Return of how many records producers were told an outcome."""
+        return sum(one.outcomes.get(outcome, 0) for one in self.partitions)
+
+    @property
+    def attempted(self) -> int:
+        """Return how many records were attempted."""
+        return sum(one.attempted for one in self.partitions)
+
+    def erring(self, *names: str) -> int:
+        """Return of how many records the client told one of these errors, and the outcome is not known."""
+        return sum(one.errors.get(name, 0) for one in self.partitions for name in names)
