@@ -18,17 +18,19 @@ from confluent_kafka.admin import (
 )
 
 from benchmarks.attached import recounted, start_again, started
-from conformance.attach.beginning import LedgerOptions, NewTopicAsked
+from conformance.attach.beginning import LedgerOptions, NewTopicAsked, begin
 from conformance.attach.finishing import counted_of
 from conformance.attach.ledger import AttachedLedger
 from conformance.cli import main
+from conformance.clients.connecting import connected
 from conformance.clients.ledger_producer import ProducersFailError
+from conformance.probes.topic_of_clients import TopicOfClients
 from conformance.record.attached import Promised, read_attached
 from conformance.record.ledger import read_attempts, read_outcomes
 from fault_injection.cluster.client_links import relayed_bootstrap
 from fault_injection.cluster.relay import CLIENTS
 from fault_injection.faults.network import cut
-from fault_injection.releases import schema_jar
+from fault_injection.releases import UsageError, schema_jar
 from fault_injection.waiting import until
 from fault_injection.wire.proxy import GateProxy
 from oracle.vocabulary import ProduceOutcome
@@ -104,6 +106,16 @@ def _leading_controllers(cluster: Cluster) -> list[int]:
     """Return the controllers that led at some time."""
     nodes = cluster.spec.metadata_nodes
     return [one.id for one in nodes if "Completed transition to Leader" in cluster.log_text(one.id)]
+
+
+def test_a_release_that_may_not_have_idempotent_producers_is_told_before_a_topic_is_made(tmp_path: Path) -> None:
+    with started("0.10.2.2", tmp_path / "brokers") as cluster:
+        servers = tuple(cluster.bootstrap.split(","))
+        options = LedgerOptions(servers, "never-made", creates=NewTopicAsked(), is_idempotent=True)
+        with pytest.raises(UsageError, match="this release has no idempotent producers"):
+            begin(options, tmp_path / "runs")
+        with connected(servers, options.client, patience_s=5) as manager:
+            assert TopicOfClients(manager, "kafka-conformance-never-made").seen() is None
 
 
 def test_a_producer_that_may_not_write_is_followed_by_one_that_may(tmp_path: Path) -> None:
