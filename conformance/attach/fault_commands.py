@@ -28,7 +28,7 @@ ENDED_S = 5.0
 POLL_S = 0.1
 LIMIT_S = 120.0
 """So long a command may go on after the ledger."""
-TOLD_AFTER_S = 60.0
+TOLD_AFTER_S = 30.0
 """A command that is due and waits so long for its turn is told of."""
 
 
@@ -99,16 +99,18 @@ class FaultCommands:
     def _await(self, one: FaultCommand, began: float, is_over: Callable[[float], bool]) -> bool:
         """Wait until a command is due and its turn has come; return whether it does before all is over."""
         due, is_told = began + one.at_s, False
-        while (early_s := due - time.monotonic()) > 0 or not self._is_next():
-            if is_over(min(max(early_s, POLL_S), 1.0)):
-                return False
+        while not is_over(0):
+            early_s = due - time.monotonic()
+            if early_s <= 0 and self._is_next():
+                return True
+            is_over(min(max(early_s, POLL_S), 1.0))
             if early_s < -TOLD_AFTER_S and not is_told:
                 is_told = True
                 self._tell(
                     f"{one.command} waits for every replica to be in sync, as --one-at-a-time asks: if it is to mend "
                     "what the command before has broken, both must be one: 'docker kill b; sleep 20; docker start b'"
                 )
-        return True
+        return False
 
     def _is_next(self) -> bool:
         return self._one_at_a_time is None or self._one_at_a_time.is_next()

@@ -102,12 +102,14 @@ def test_a_command_waits_for_its_turn_and_says_so(tmp_path: Path, monkeypatch: p
         told.append,
         looks.one_at_a_time(),
     )
-    waits = iter(range(100))
+    waits, is_over = iter(range(100)), Event()
 
     def wait(seconds: float) -> bool:
-        looks.see(SHRUNK)
-        Event().wait(seconds / 10)
-        return next(waits, None) is None
+        if seconds:
+            looks.see(SHRUNK)
+            if is_over.wait(seconds / 10) or next(waits, None) is None:
+                is_over.set()
+        return is_over.is_set()
 
     commands.run(wait)
     assert [one.command for one in read_commands(RunDirectory(tmp_path))] == ["echo kill"]
@@ -126,6 +128,14 @@ def test_a_command_that_runs_at_the_end_goes_on_to_its_own(tmp_path: Path) -> No
     assert told[-1] == f"waits for cd {tmp_path}; {command} to end, 120 s at most"
 
 
+def test_none_begins_after_the_end_although_it_was_due_before(tmp_path: Path) -> None:
+    given = [FaultCommand(f"touch {tmp_path}/first-began; sleep 1", 0), FaultCommand("true", 0)]
+    commands = FaultCommands(given, RunDirectory(tmp_path), lambda _: None)
+    with commands.beside():
+        until_there(tmp_path, "first-began")
+    assert [one.exit_code for one in read_commands(RunDirectory(tmp_path))] == [0]
+
+
 def test_one_that_does_not_end_is_ended_with_what_it_started(tmp_path: Path) -> None:
     told: list[str] = []
     child_known = f"echo $! > {tmp_path}/child; mv {tmp_path}/child {tmp_path}/its-child"
@@ -142,7 +152,7 @@ def test_one_that_does_not_end_is_ended_with_what_it_started(tmp_path: Path) -> 
 
 
 def until_there(directory: Path, pattern: str) -> None:
-    until(lambda: list(directory.glob(pattern)), deadline_s=10, what=pattern, interval_s=0.02)
+    until(lambda: any(directory.glob(pattern)), deadline_s=10, what=pattern, interval_s=0.02)
 
 
 def test_what_keeps_commands_from_running_is_raised(tmp_path: Path) -> None:
