@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 IDEAL_FRAMES = 7
 UNCLOSED = "ignore:.*unclosed <s"
-CONNECTING = ("/audit/", "/attach/")
+CONNECTING = ("/audit/", "/attach/", "/clients/test_connecting.py")
 
 
 def connects(item: pytest.Item) -> bool:
