@@ -30,7 +30,6 @@ LONGER_FILES = {
     "conformance/catalogue/track_record.py": "one table: a row a defect",
     "conformance/record/prediction.py": "the prediction as it is frozen: its form, its tables, its hash",
     "tests/conformance/attach/test_attach_with_brokers.py": "one cluster a release: all that befalls a ledger on it",
-    "tests/conformance/audit/test_checks.py": "a good cluster, and each mistake that is made in it",
     "tests/conformance/stages/test_judging.py": "what one change of one file makes of a verdict, one after the other",
     "tests/conformance/judgement/test_evidence.py": "one table: each piece of evidence, and what is told without it",
     "oracle/rules/by_version.py": "one table: what does each release do?",

@@ -60,8 +60,9 @@ def secured(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     mode = find_release(request.param).default_metadata_mode
     own = {**GOOD, "authorizer.class.name": AUTHORIZERS[mode], "super.users": "User:ANONYMOUS"}
     with secured_cluster(request.param, tmp_path_factory.mktemp("refusing"), own) as cluster:
+        admin = _admin(cluster)
         asked = [NewTopic(name, 1, 3, config=config) for name, config in TOPICS.items()]
-        for created in _admin(cluster).create_topics(asked).values():
+        for created in admin.create_topics(asked).values():
             created.result(30)
         yield cluster
 

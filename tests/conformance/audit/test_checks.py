@@ -9,7 +9,9 @@ import pytest
 from conformance.audit.audit import CHECKS, audit
 from conformance.audit.audited import Audited, Producers
 from conformance.audit.cluster import MIN_ISR, NotSeen, QuorumSeen, Setting, Source, TopicSeen
+from conformance.audit.defects import defects_seen
 from conformance.audit.release_seen import known_lines, release_seen
+from conformance.line import line_named
 from oracle.vocabulary import Acks
 from tests.conformance.audit.made_clusters import (
     BROKERS_HAVE,
@@ -145,3 +147,23 @@ def test_topics_that_are_to_be_created_are_told_in_one_order() -> None:
     cluster = with_brokers(**poor)()
     (first, second) = audited(replace(cluster, topics=cluster.topics[:2])).rows
     assert (first.subjects, second.subjects) == (("topic __consumer_offsets",), ("topic __transaction_state",))
+
+
+@pytest.mark.parametrize(
+    ("line", "issue", "patches"),
+    [
+        ("2.0.1/zookeeper", "KAFKA-7128", "patches before 2.0.1"),
+        ("2.0.1/zookeeper", "KAFKA-10706", "patches from 2.0.1 on"),
+        ("2.6.3/zookeeper", "KAFKA-10706", "patches before 2.6.1"),
+        ("2.5.1/zookeeper", "KAFKA-10706", ""),
+    ],
+)
+def test_which_patches_of_a_line_have_a_defect_is_told_from_their_own_rules(
+    line: str, issue: str, patches: str
+) -> None:
+    seen = {one.defect.issue: one for one in defects_seen(release_seen(good(line)))}
+    assert seen[issue].patches == patches
+    assert seen[issue].is_sure is not bool(patches)
+    named = {one.defect.issue: one for one in defects_seen(release_seen(good(line), line_named(line)))}
+    assert (issue in named) is not patches.startswith("patches before")
+    assert all(one.is_sure for one in named.values())
