@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
+from statistics import median
 from typing import TYPE_CHECKING
 
 from conformance.record.attached import (
@@ -14,16 +15,20 @@ from conformance.record.attached import (
     read_settings,
     read_watched,
 )
-from conformance.record.attached_counted import COUNTED_FILE, Counted
-from conformance.record.fault_commands import read_commands
+from conformance.record.attached_counted import CLASS_MEANS, COUNTED_FILE, Counted, lost_ranges
+from conformance.record.fault_commands import read_commands, read_given_commands
+from conformance.record.ledger import flow_of
 from reports.html import style_sheet, template_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Sequence, Set
     from pathlib import Path
 
     from conformance.record.attached import Attached, PartitionWatched
+    from conformance.record.attached_counted import LostRange, RecordOfNote
     from conformance.record.directory import RunDirectory
+    from conformance.record.fault_commands import CommandRun
+    from conformance.record.ledger import Flow
 
 PAGE = "report.html"
 LOOKS = {
@@ -41,9 +46,14 @@ ANSWERS = {
     Promised.NONE: "The settings promise nothing",
     Promised.INCONCLUSIVE: "This decides nothing",
 }
-WIDTH, ROW, LEFT, TOP = 1000, 26, 92, 30
+WIDTH, ROW, LEFT, FLOW_TOP, FLOW, TOP = 1000, 26, 92, 28, 34, 74
 NS = 1_000_000_000
-PARTITIONS_SHOWN = 40
+PARTITIONS_SHOWN, RANGES_SHOWN, BARS_MAX, SAMPLES_SHOWN = 40, 24, 300, 5
+CHARACTER = 6.6
+"""So wide is a character in the picture."""
+SILENCE_S = 2
+"""From so many seconds on that no record was acknowledged in, it is told."""
+LATE_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +63,7 @@ class Span:
     Attributes:
         x, width: in the picture's units.
         leader: None if there was none.
+        out: replicas that were in the ISR at another time.
         is_in_sync: whether every replica was in the ISR.
     """
 
@@ -61,7 +72,15 @@ class Span:
     leader: int | None
     leader_epoch: int | None
     isr: tuple[int, ...]
+    out: tuple[int, ...]
     is_in_sync: bool
+
+    @property
+    def label(self) -> str:
+        """Return as much of it as there is room for: the leader, and who is out of sync."""
+        choices = (f"{self.leader}, without {' and '.join(map(str, self.out))}" if self.out else "", f"{self.leader}")
+        room = self.width - 8
+        return "" if self.leader is None else next((one for one in choices if one and len(one) * CHARACTER < room), "")
 
     @property
     def words(self) -> str:
@@ -89,6 +108,17 @@ class Scale:
         return (at_ns - self.begins_ns) / NS
 
 
+@dataclass(frozen=True, slots=True)
+class RunMark:
+    """A command that was run: where it began and ended in the picture, and how late it was, in words."""
+
+    run: CommandRun
+    x: float
+    x_end: float
+    at_s: float
+    lateness: str
+
+
 def write_attach_page(run: RunDirectory) -> Path:
     """Write the page of a ledger that was judged.
 
@@ -96,32 +126,81 @@ def write_attach_page(run: RunDirectory) -> Path:
         RunDirectoryError: a file of it cannot be read.
     """
     attached, counted = read_attached(run), run.read(COUNTED_FILE, Counted)
-    verdict, watched, commands = run.read(VERDICT_FILE, AttachVerdict), read_watched(run), read_commands(run)
-    scale = Scale(
-        attached.began_ns, max([attached.ended_ns or 0, *(one.at_ns for one in watched), attached.began_ns + NS])
-    )
+    verdict, watched = run.read(VERDICT_FILE, AttachVerdict), read_watched(run)
+    flow, ranges = flow_of(run, attached.began_ns), lost_ranges(run) if counted.total("lost") else []
+    last_ns = max([attached.ended_ns or 0, *(one.at_ns for one in watched), attached.began_ns + NS])
+    scale = Scale(attached.began_ns, last_ns)
     page = (
         template_environment()
         .get_template("attach.html.j2")
         .render(
             attached=attached,
             counted=counted,
+            flow=flow,
+            bars=_bars(flow, scale),
+            silence=flow.longest_silence if flow.longest_silence[1] >= SILENCE_S else None,
+            ranges=ranges[:RANGES_SHOWN],
+            more_ranges=len(ranges[RANGES_SHOWN:]),
+            samples=_samples(counted, ranges),
             verdict=verdict,
+            found=[one for one in verdict.judged if one.count or one.verdict != Promised.KEPT],
+            clear=[one for one in verdict.judged if not one.count and one.verdict == Promised.KEPT],
+            means=CLASS_MEANS,
             settings=read_settings(run),
-            commands=[(one, scale.x(one.began_ns), scale.seconds(one.began_ns)) for one in commands],
+            commands=_marks(run, scale),
             rows=_rows(watched, attached, scale),
             ticks=_ticks(scale),
-            scale=scale,
             seconds=f"{((attached.ended_ns or scale.ends_ns) - attached.began_ns) / NS:,.0f}",
             look=LOOKS,
             answer=ANSWERS[verdict.promise],
-            picture={"width": WIDTH, "row": ROW, "left": LEFT, "top": TOP},
+            picture={"width": WIDTH, "row": ROW, "left": LEFT, "top": TOP, "flow_top": FLOW_TOP, "flow": FLOW},
             css=style_sheet("report.css", "attach.css"),
         )
     )
     path = run.path / PAGE
     path.write_text(page, encoding="utf-8")
     return path
+
+
+def _bars(flow: Flow, scale: Scale) -> tuple[int, list[tuple[float, float, float]]]:
+    """Return the usual rate, records a second, and a bar of x, width and height for so many seconds each.
+
+    The usual rate is half as high as there is room for; what is sent at once after an outage may be more than is shown.
+    """
+    each = -(-len(flow.acknowledged) // BARS_MAX) or 1
+    starts = range(0, len(flow.acknowledged), each)
+    rates = [sum(flow.acknowledged[at : at + each]) / each for at in starts]
+    usual = median([rate for rate in rates if rate] or [1])
+    places = [scale.x(scale.begins_ns + at * NS) for at in (*starts, len(flow.acknowledged))]
+    bars = [
+        (x, max(end - x - 0.5, 0.5), min(FLOW, FLOW / 2 * rate / usual))
+        for x, end, rate in zip(places, places[1:], rates, strict=False)
+    ]
+    return round(usual), bars
+
+
+def _marks(run: RunDirectory, scale: Scale) -> list[RunMark]:
+    """Return the commands in the order in which they ran; they were given in that of their times."""
+    given = read_given_commands(run)
+    marks = []
+    for number, one in enumerate(read_commands(run)):
+        at_s = scale.seconds(one.began_ns)
+        is_late = number < len(given) and at_s - given[number].at_s > LATE_S
+        lateness = f", due at {given[number].at_s:g} s and late: another one ran, or it had to wait" if is_late else ""
+        marks.append(RunMark(one, scale.x(one.began_ns), scale.x(one.ended_ns), at_s, lateness))
+    return marks
+
+
+def _samples(counted: Counted, ranges: Sequence[LostRange]) -> list[RecordOfNote]:
+    """Return the first few of each class; what is lost is told by its offsets."""
+    taken: Counter[str] = Counter()
+    chosen = []
+    for one in counted.samples:
+        taken[one.classification] += 1
+        is_told = one.classification == "lost" and one.acknowledged_offset is not None and ranges
+        if taken[one.classification] <= SAMPLES_SHOWN and not is_told:
+            chosen.append(one)
+    return chosen
 
 
 def _rows(watched: Sequence[PartitionWatched], attached: Attached, scale: Scale) -> list[tuple[int, list[Span]]]:
@@ -135,12 +214,14 @@ def _spans(looks: Sequence[PartitionWatched], attached: Attached, scale: Scale) 
     """Put looks in a row together that saw the same; each lasts until the next one that saw something else."""
     changes = [one for before, one in zip([None, *looks], looks, strict=False) if _state(before) != _state(one)]
     ends = [*(scale.x(one.at_ns) for one in changes[1:]), float(WIDTH)]
-    return [_span(one, end, attached, scale) for one, end in zip(changes, ends, strict=True)]
+    replicas = {replica for one in looks for replica in one.isr}
+    return [_span(one, end, replicas, attached, scale) for one, end in zip(changes, ends, strict=True)]
 
 
-def _span(one: PartitionWatched, end: float, attached: Attached, scale: Scale) -> Span:
-    x = scale.x(one.at_ns)
-    return Span(x, max(end - x, 1.0), one.leader, one.leader_epoch, one.isr, len(one.isr) == attached.replicas)
+def _span(one: PartitionWatched, end: float, replicas: Set[int], attached: Attached, scale: Scale) -> Span:
+    x, out = scale.x(one.at_ns), tuple(sorted(replicas - set(one.isr)))
+    is_in_sync = len(one.isr) == attached.replicas
+    return Span(x, max(end - x, 1.0), one.leader, one.leader_epoch, one.isr, out, is_in_sync)
 
 
 def _state(one: PartitionWatched | None) -> tuple[object, ...]:

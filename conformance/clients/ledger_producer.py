@@ -21,7 +21,7 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 from conformance.clients.ledger_load import producer_settings
 from conformance.clients.outcomes import kafka_error_name
 from conformance.clients.records import key_of, value_of
-from conformance.record.ledger import Attempt, LedgerWriter, OutcomeEntry
+from conformance.record.ledger import NOT_SENT, Attempt, LedgerWriter, OutcomeEntry
 from fault_injection.releases import UsageError
 from oracle.vocabulary import Acks, ProduceOutcome
 
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from conformance.clients.ledger_load import LedgerLoad
 
-NOT_SENT = "_NOT_SENT"
-"""The error of a record that was attempted, and never handed to the client: refused."""
 ATTEMPTS_AT_ONCE = 10_000
 WRITTEN_EVERY_S = 1.0
 POLL_S = 0.05

@@ -32,12 +32,10 @@ from conformance.reconcile.session import tune
 from conformance.reconcile.summary import SAMPLE_ROWS_MAX, rows_of
 from conformance.reconcile.topic import read_ranges, write_topic
 from conformance.record.attached import IDS_MAX, Attached
-from conformance.record.attached_counted import COUNTED_FILE, Counted, LossTimes, PartitionCounted, RecordOfNote
+from conformance.record.attached_counted import COUNTED_FILE, NOTED, Counted, LossTimes, PartitionCounted, RecordOfNote
 from conformance.record.directory import RunDirectory
 
 NOT_KEPT = tuple(name for name in CLASSES if name != "kept")
-NOTED = "reconciliation/not_kept"
-"""Where every record that is in another class than kept is listed, as Parquet."""
 _AMONG = ("partition", "sender")
 _PATIENT = {"kafkaConsumer.pollTimeoutMs": "60000"}
 

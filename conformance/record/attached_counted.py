@@ -4,8 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003 - the decoder evaluates the fields' types
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from conformance.record.directory import RunDirectoryError
+from conformance.spark_extra import at_first_use
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from conformance.record.directory import RunDirectory
+else:
+    pa = at_first_use("pyarrow")
+    pq = at_first_use("pyarrow.parquet")
 
 COUNTED_FILE = "reconciliation/attached.json"
+NOTED = "reconciliation/not_kept"
+"""Where every record that is in another class than kept is listed, as Parquet."""
+CLASS_MEANS = {
+    "lost": "acknowledged, and not there",
+    "phantom": "there, and nobody sent it",
+    "value_changed": "there with another value than was sent",
+    "resurrected": "there, although it was refused before it was sent",
+    "duplicated": "there more than once",
+    "moved": "there, elsewhere than acknowledged",
+    "reordered": "there, behind one that was sent later",
+    "deleted": "acknowledged below the start of the log",
+    "deleted_or_lost": "acknowledged without an offset, and not there, while the start of the log moved",
+    "absent": "not there, and never acknowledged",
+    "high_watermark_fell": "looks at which consumers saw less than before",
+    "leader_epoch_fell": "looks at which a broker told of an older leader epoch than before",
+    "epoch_ends_disagree": "leader epochs that end before what was seen of them",
+}
+"""What a class of records, or of looks at the cluster, is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,3 +124,38 @@ class Counted:
     def erring(self, *names: str) -> int:
         """Return of how many records the client told one of these errors, and the outcome is not known."""
         return sum(one.errors.get(name, 0) for one in self.partitions for name in names)
+
+
+@dataclass(frozen=True, slots=True)
+class LostRange:
+    """Lost records of one partition that were acknowledged one behind the other: their offsets, both included."""
+
+    partition: int
+    first_offset: int
+    last_offset: int
+
+    @property
+    def records(self) -> int:
+        """Return how many they are."""
+        return self.last_offset - self.first_offset + 1
+
+
+def lost_ranges(run: RunDirectory) -> list[LostRange]:
+    """Read which acknowledged offsets are lost, by partition, in their order; those without an offset are left out.
+
+    Raises:
+        RunDirectoryError: what Spark listed cannot be read.
+    """
+    try:
+        noted = pq.read_table(run.path / NOTED, columns=["partition", "acknowledged_offset", "lost"])
+    except (pa.ArrowException, OSError) as error:
+        raise RunDirectoryError(f"{run.path / NOTED} cannot be read: {error}") from error
+    rows = zip(*(noted[name].to_pylist() for name in ("partition", "acknowledged_offset", "lost")), strict=True)
+    found: list[LostRange] = []
+    for partition, offset in sorted((one, at) for one, at, is_lost in rows if is_lost and at is not None):
+        last = found[-1] if found else None
+        if last is not None and (last.partition, last.last_offset + 1) == (partition, offset):
+            found[-1] = LostRange(partition, last.first_offset, offset)
+        else:
+            found.append(LostRange(partition, offset, offset))
+    return found
