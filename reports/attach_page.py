@@ -12,12 +12,11 @@ from conformance.record.attached import (
     AttachVerdict,
     Promised,
     read_attached,
-    read_settings,
     read_watched,
 )
 from conformance.record.attached_counted import CLASS_MEANS, COUNTED_FILE, Counted, lost_ranges
 from conformance.record.fault_commands import read_commands, read_given_commands
-from conformance.record.ledger import flow_of
+from conformance.record.ledger_course import course_of
 from reports.html import style_sheet, template_environment
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from conformance.record.attached_counted import LostRange, RecordOfNote
     from conformance.record.directory import RunDirectory
     from conformance.record.fault_commands import CommandRun
-    from conformance.record.ledger import Flow
+    from conformance.record.ledger_course import LedgerCourse
 
 PAGE = "report.html"
 LOOKS = {
@@ -125,36 +124,20 @@ def write_attach_page(run: RunDirectory) -> Path:
     Raises:
         RunDirectoryError: a file of it cannot be read.
     """
-    attached, counted = read_attached(run), run.read(COUNTED_FILE, Counted)
-    verdict, watched = run.read(VERDICT_FILE, AttachVerdict), read_watched(run)
-    flow, ranges = flow_of(run, attached.began_ns), lost_ranges(run) if counted.total("lost") else []
-    last_ns = max([attached.ended_ns or 0, *(one.at_ns for one in watched), attached.began_ns + NS])
-    scale = Scale(attached.began_ns, last_ns)
+    attached = read_attached(run)
     page = (
         template_environment()
         .get_template("attach.html.j2")
         .render(
             attached=attached,
-            counted=counted,
-            flow=flow,
-            bars=_bars(flow, scale),
-            silence=flow.longest_silence if flow.longest_silence[1] >= SILENCE_S else None,
-            ranges=ranges[:RANGES_SHOWN],
-            more_ranges=len(ranges[RANGES_SHOWN:]),
-            samples=_samples(counted, ranges),
-            verdict=verdict,
-            found=[one for one in verdict.judged if one.count or one.verdict != Promised.KEPT],
-            clear=[one for one in verdict.judged if not one.count and one.verdict == Promised.KEPT],
-            means=CLASS_MEANS,
-            settings=read_settings(run),
-            commands=_marks(run, scale),
-            rows=_rows(watched, attached, scale),
-            ticks=_ticks(scale),
-            seconds=f"{((attached.ended_ns or scale.ends_ns) - attached.began_ns) / NS:,.0f}",
+            answer=ANSWERS,
             look=LOOKS,
-            answer=ANSWERS[verdict.promise],
+            means=CLASS_MEANS,
             picture={"width": WIDTH, "row": ROW, "left": LEFT, "top": TOP, "flow_top": FLOW_TOP, "flow": FLOW},
             css=style_sheet("report.css", "attach.css"),
+            **_judged(run),
+            **_lost(run),
+            **_seen(run, attached),
         )
     )
     path = run.path / PAGE
@@ -162,16 +145,48 @@ def write_attach_page(run: RunDirectory) -> Path:
     return path
 
 
-def _bars(flow: Flow, scale: Scale) -> tuple[int, list[tuple[float, float, float]]]:
+def _judged(run: RunDirectory) -> dict[str, object]:
+    """Return the verdict, and its classes: what was found or cannot be seen, and what was looked for and not found."""
+    verdict = run.read(VERDICT_FILE, AttachVerdict)
+    clear = [one for one in verdict.judged if not one.count and one.verdict == Promised.KEPT]
+    return {"verdict": verdict, "clear": clear, "found": [one for one in verdict.judged if one not in clear]}
+
+
+def _lost(run: RunDirectory) -> dict[str, object]:
+    """Return what was counted, where acknowledged records are lost, and some records of the other classes."""
+    counted = run.read(COUNTED_FILE, Counted)
+    ranges = lost_ranges(run) if counted.total("lost") else []
+    more = len(ranges[RANGES_SHOWN:])
+    samples = _samples(counted, ranges)
+    return {"counted": counted, "ranges": ranges[:RANGES_SHOWN], "more_ranges": more, "samples": samples}
+
+
+def _seen(run: RunDirectory, attached: Attached) -> dict[str, object]:
+    """Return what the cluster went through, in the picture's units."""
+    watched, course = read_watched(run), course_of(run, attached.began_ns)
+    last_ns = max([attached.ended_ns or 0, *(one.at_ns for one in watched), attached.began_ns + NS])
+    scale = Scale(attached.began_ns, last_ns)
+    return {
+        "course": course,
+        "bars": _bars(course, scale),
+        "silence": course.longest_silence if course.longest_silence[1] >= SILENCE_S else None,
+        "commands": _marks(run, scale),
+        "rows": _rows(watched, attached, scale),
+        "ticks": _ticks(scale),
+        "seconds": f"{scale.seconds(attached.ended_ns or last_ns):,.0f}",
+    }
+
+
+def _bars(course: LedgerCourse, scale: Scale) -> tuple[int, list[tuple[float, float, float]]]:
     """Return the usual rate, records a second, and a bar of x, width and height for so many seconds each.
 
     The usual rate is half as high as there is room for; what is sent at once after an outage may be more than is shown.
     """
-    each = -(-len(flow.acknowledged) // BARS_MAX) or 1
-    starts = range(0, len(flow.acknowledged), each)
-    rates = [sum(flow.acknowledged[at : at + each]) / each for at in starts]
+    each = -(-len(course.acknowledged) // BARS_MAX) or 1
+    starts = range(0, len(course.acknowledged), each)
+    rates = [sum(course.acknowledged[at : at + each]) / each for at in starts]
     usual = median([rate for rate in rates if rate] or [1])
-    places = [scale.x(scale.begins_ns + at * NS) for at in (*starts, len(flow.acknowledged))]
+    places = [scale.x(scale.begins_ns + at * NS) for at in (*starts, len(course.acknowledged))]
     bars = [
         (x, max(end - x - 0.5, 0.5), min(FLOW, FLOW / 2 * rate / usual))
         for x, end, rate in zip(places, places[1:], rates, strict=False)

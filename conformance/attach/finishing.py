@@ -33,7 +33,7 @@ from conformance.record.attached import (
 )
 from conformance.record.attached_counted import COUNTED_FILE, Counted
 from conformance.record.fault_commands import read_commands, read_given_commands
-from conformance.record.ledger import acknowledged_ends
+from conformance.record.ledger_course import acknowledged_ends
 from conformance.spark_thread import SparkThread
 from fault_injection.releases import UsageError
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -74,7 +73,6 @@ class OutcomeEntry:
 
 NOT_SENT = "_NOT_SENT"
 """The error of a record that was attempted, and never handed to the client: refused."""
-NS = 1_000_000_000
 ATTEMPTS_PREFIX = "attempts-"
 OUTCOMES_PREFIX = "outcomes-"
 
@@ -231,77 +229,6 @@ def read_outcomes(run: RunDirectory) -> list[OutcomeEntry]:
     if unknown:
         raise RunDirectoryError(f"{run.path / 'ledger'} has outcomes that are none: {', '.join(map(str, unknown))}")
     return [OutcomeEntry(**row) for row in rows]
-
-
-def acknowledged_ends(run: RunDirectory, first_id: int, partitions: int) -> dict[int, int]:
-    """Return the offset after the greatest acknowledged one of each partition that has one.
-
-    Args:
-        run: whose ledger is read, file by file.
-        first_id: record ``first_id + n`` went to partition n modulo ``partitions``.
-        partitions: see there.
-
-    Raises:
-        RunDirectoryError: a file is no Parquet file, or has other columns.
-    """
-    ends: dict[int, int] = {}
-    for file in ledger_files(run.path / "ledger", OUTCOMES_PREFIX):
-        told = _columns(file, "record_id", "offset")
-        for record_id, offset in zip(told["record_id"].to_pylist(), told["offset"].to_pylist(), strict=True):
-            if offset is not None and offset >= ends.get(number := (record_id - first_id) % partitions, 0):
-                ends[number] = offset + 1
-    return ends
-
-
-@dataclass(frozen=True, slots=True)
-class Flow:
-    """What a ledger's outcomes say of its course.
-
-    Attributes:
-        acknowledged: how many records were acknowledged in each second since it began, the first one first.
-        not_sent: records that were written down, and not handed to the client before all was over.
-    """
-
-    acknowledged: tuple[int, ...]
-    not_sent: int
-
-    @property
-    def longest_silence(self) -> tuple[int, int]:
-        """Return from which second on, and for how many, no record was acknowledged for the longest time."""
-        silences, began = [(0, 0)], 0
-        for second, count in enumerate((*self.acknowledged, 1)):
-            if count:
-                silences.append((second - began, -began))
-                began = second + 1
-        longest, since = max(silences)
-        return -since, longest
-
-
-def flow_of(run: RunDirectory, began_ns: int) -> Flow:
-    """Read how a ledger's records came to be acknowledged.
-
-    Args:
-        run: whose ledger is read, file by file.
-        began_ns: the moment from which seconds are counted, of the ledger's clock.
-
-    Raises:
-        RunDirectoryError: a file is no Parquet file, or has other columns.
-    """
-    seconds: Counter[int] = Counter()
-    not_sent = 0
-    for file in ledger_files(run.path / "ledger", OUTCOMES_PREFIX):
-        told = _columns(file, "outcome", "error", "completed_ns")
-        not_sent += sum(error == NOT_SENT for error in told["error"].to_pylist())
-        acknowledged = told.filter([one == ProduceOutcome.ACKNOWLEDGED for one in told["outcome"].to_pylist()])
-        seconds.update((at - began_ns) // NS for at in acknowledged["completed_ns"].to_pylist())
-    return Flow(tuple(seconds[second] for second in range(max(seconds, default=-1) + 1)), not_sent)
-
-
-def _columns(file: Path, *names: str) -> pa.Table:
-    try:
-        return pq.read_table(file, columns=list(names), partitioning=None)
-    except (pa.ArrowException, OSError) as error:
-        raise RunDirectoryError(f"{file} cannot be read: {error}") from error
 
 
 def _rows(run: RunDirectory, prefix: str, schema: pa.Schema) -> list[dict[str, Any]]:

@@ -22,7 +22,8 @@ from conformance.record.attached import (
 from conformance.record.attached_counted import COUNTED_FILE, NOTED, Counted, LostRange, PartitionCounted, lost_ranges
 from conformance.record.directory import RunDirectory
 from conformance.record.fault_commands import COMMANDS_FILE, COMMANDS_GIVEN_FILE, CommandRun, FaultCommand
-from conformance.record.ledger import NOT_SENT, LedgerWriter, OutcomeEntry, flow_of
+from conformance.record.ledger import NOT_SENT, LedgerWriter, OutcomeEntry
+from conformance.record.ledger_course import course_of
 from oracle.vocabulary import ProduceOutcome
 from reports.attach_page import write_attach_page
 
@@ -69,7 +70,7 @@ def _look(at_ns: int, isr: tuple[int, ...]) -> PartitionWatched:
 
 
 def test_the_page_tells_the_longest_time_without_an_acknowledgement(run: RunDirectory) -> None:
-    assert flow_of(run, 0).acknowledged == (2, 1, 0, 0, 0, 2, 1)
+    assert course_of(run, 0).acknowledged == (2, 1, 0, 0, 0, 2, 1)
     page = write_attach_page(run).read_text()
     assert "No record was acknowledged for 3 s, from 2 s on." in page
 
