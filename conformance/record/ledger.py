@@ -12,7 +12,7 @@ from conformance.spark_extra import at_first_use
 from oracle.vocabulary import ProduceOutcome
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -241,15 +241,36 @@ def acknowledged_ends(run: RunDirectory, first_id: int, partitions: int) -> dict
         RunDirectoryError: a file is no Parquet file, or has other columns.
     """
     ends: dict[int, int] = {}
-    for file in ledger_files(run.path / "ledger", OUTCOMES_PREFIX):
-        try:
-            told = pq.read_table(file, columns=["record_id", "offset"], partitioning=None)
-        except (pa.ArrowException, OSError) as error:
-            raise RunDirectoryError(f"{file} cannot be read: {error}") from error
+    for told in _outcomes_of_each_file(run, ["record_id", "offset"]):
         for record_id, offset in zip(told["record_id"].to_pylist(), told["offset"].to_pylist(), strict=True):
             if offset is not None and offset >= ends.get(number := (record_id - first_id) % partitions, 0):
                 ends[number] = offset + 1
     return ends
+
+
+def unplaced_partitions(run: RunDirectory, first_id: int, partitions: int) -> set[int]:
+    """Return the partitions with records that were acknowledged without an offset; arguments as above.
+
+    Raises:
+        RunDirectoryError: a file is no Parquet file, or has other columns.
+    """
+    found: set[int] = set()
+    for told in _outcomes_of_each_file(run, ["record_id", "outcome", "offset"]):
+        columns = (told[name].to_pylist() for name in ("record_id", "outcome", "offset"))
+        found |= {
+            (record_id - first_id) % partitions
+            for record_id, outcome, offset in zip(*columns, strict=True)
+            if offset is None and outcome == ProduceOutcome.ACKNOWLEDGED
+        }
+    return found
+
+
+def _outcomes_of_each_file(run: RunDirectory, columns: list[str]) -> Iterator[pa.Table]:
+    for file in ledger_files(run.path / "ledger", OUTCOMES_PREFIX):
+        try:
+            yield pq.read_table(file, columns=columns, partitioning=None)
+        except (pa.ArrowException, OSError) as error:
+            raise RunDirectoryError(f"{file} cannot be read: {error}") from error
 
 
 def _rows(run: RunDirectory, prefix: str, schema: pa.Schema) -> list[dict[str, Any]]:
