@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.attach.unclean import Span, UncleanElections
+from conformance.attach.unclean import LossWindow, UncleanElections
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -101,20 +101,20 @@ class AttachEvidence:
         """Return whether a command was given that asks for an unclean election, whatever settings say."""
         return any(_ASKS_UNCLEAN.search(one.command) for one in self.given)
 
-    def spans_since(self, since: Mapping[int, int]) -> list[Span]:
+    def loss_windows(self, since: Mapping[int, int]) -> list[LossWindow]:
         """Return of each partition when an election can have lost what it had at a moment, given in nanoseconds.
 
         Where epochs are not told, a leader that comes back is not seen to: any time until the last look may be one.
         """
         latest = {one.partition: one.at_ns for one in self.watched}
         epochless = {one.partition for one in self.watched if one.leader_epoch is None}
-        changed_at, spans = self.changed_at, []
+        changed_at, windows = self.changed_at, []
         for partition, after_ns in since.items():
             changed_ns = changed_at.get(partition, after_ns)
             is_last = changed_ns > after_ns and partition not in epochless
             until_ns = changed_ns if is_last else max(after_ns, latest.get(partition, after_ns))
-            spans.append(Span(after_ns, until_ns, is_change_seen=changed_ns > after_ns))
-        return spans
+            windows.append(LossWindow(after_ns, until_ns, is_change_seen=changed_ns > after_ns))
+        return windows
 
     def why_not_deleted(self) -> str | None:
         """Return why no setting deletes records of this ledger; None if one does."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from conformance.attach.evidence import AttachEvidence
-    from conformance.attach.unclean import Span
+    from conformance.attach.unclean import LossWindow
 
 _GRAVEST_FIRST = (Promised.BROKEN, Promised.UNSEEN, Promised.ALLOWED_BY_SETTINGS)
 _WORST_FIRST = (Promised.BROKEN, Promised.ALLOWED_BY_SETTINGS, Promised.KEPT)
@@ -114,21 +114,21 @@ def _of_committed(evidence: AttachEvidence, since: Mapping[int, int]) -> tuple[P
         evidence: all of it.
         since: of each partition with such a thing, when the last of it was known to be there.
     """
-    judged = [_of_span(evidence, one) for one in evidence.spans_since(since)]
+    judged = [_of_window(evidence, one) for one in evidence.loss_windows(since)]
     return min(judged, key=lambda one: _GRAVEST_FIRST.index(one[0]))
 
 
-def _of_span(evidence: AttachEvidence, span: Span) -> tuple[Promised, str]:
+def _of_window(evidence: AttachEvidence, window: LossWindow) -> tuple[Promised, str]:
     """Judge that something is gone by what was set when an election can have lost it."""
     unclean = evidence.unclean_elections
-    if unclean.were_on(span) and span.is_change_seen:
+    if unclean.were_on(window) and window.is_change_seen:
         reason = "unclean elections were allowed: a replica without the records may have been elected"
         return Promised.ALLOWED_BY_SETTINGS, reason
-    if unclean.were_on(span):
+    if unclean.were_on(window):
         return Promised.UNSEEN, "unclean elections were on, and none was seen after they were acknowledged"
-    if why := _why_off_unseen(evidence, span):
+    if why := _why_off_unseen(evidence, window):
         return Promised.UNSEEN, why
-    supposed = unclean.supposed(span)
+    supposed = unclean.supposed(window)
     reason = (
         f"{UNCLEAN}=false promises every acknowledged record as long as one in-sync replica keeps its disk "
         "and nobody asks for an unclean election (KIP-460)"
@@ -136,13 +136,13 @@ def _of_span(evidence: AttachEvidence, span: Span) -> tuple[Promised, str]:
     return Promised.BROKEN, reason if supposed is None else f"{reason}; it is supposed that {supposed}"
 
 
-def _why_off_unseen(evidence: AttachEvidence, span: Span) -> str | None:
-    """Return why it cannot be told that no unclean election was allowed in a span."""
+def _why_off_unseen(evidence: AttachEvidence, window: LossWindow) -> str | None:
+    """Return why it cannot be told that no unclean election was allowed in a window."""
     if evidence.asks_unclean:
         return "a command was given that asks for an unclean election (KIP-460), which no setting forbids"
-    if evidence.unclean_elections.may_have_been_on(span):
+    if evidence.unclean_elections.may_have_been_on(window):
         return f"{UNCLEAN} was on at one look and off at another, or of one broker alone: which it was then is not told"
-    return evidence.unclean_elections.why_unseen(span)
+    return evidence.unclean_elections.why_unseen(window)
 
 
 def _lost_by_one(evidence: AttachEvidence, count: int) -> Judged:

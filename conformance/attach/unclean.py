@@ -1,6 +1,6 @@
-"""Were unclean elections on while records could be lost by one? What looks at settings tell of a span of time.
+"""Were unclean elections on while records could be lost by one? What looks at settings tell of a window of time.
 
-Only a span counts: from when what is gone was last known to be there until the leader changed. What was set before it
+Only a window counts: from when what is gone was last known to be there until the leader changed. What was set before it
 excuses nothing. A look tells of its moment; between two that tell the same it is supposed to have been so, for as long
 as that can be defended, and the verdict says so.
 """
@@ -29,7 +29,7 @@ which each start may bring another, is never supposed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class LossWindow:
     """When an election can have lost what is gone, by the wall clock.
 
     Attributes:
@@ -72,25 +72,25 @@ class UncleanElections:
     def __init__(self, settings: Iterable[SettingsWatched]) -> None:
         self._looks = [one for one in settings if one.why_not is None]
 
-    def were_on(self, span: Span) -> bool:
-        """Return whether they were on at some time of a span: at a look, or at one before and one after."""
+    def were_on(self, window: LossWindow) -> bool:
+        """Return whether they were on at some time of a window: at a look, or at one before and one after."""
         on = [values_told(one) == {"true"} for one in self._looks]
         is_within = any(
-            is_on and span.after_ns < one.at_ns <= span.until_ns for is_on, one in zip(on, self._looks, strict=True)
+            is_on and window.after_ns < one.at_ns <= window.until_ns for is_on, one in zip(on, self._looks, strict=True)
         )
         return is_within or any(
-            is_on and is_on_after and earlier.at_ns < span.until_ns and later.at_ns > span.after_ns
+            is_on and is_on_after and earlier.at_ns < window.until_ns and later.at_ns > window.after_ns
             for (is_on, earlier), (is_on_after, later) in pairwise(zip(on, self._looks, strict=True))
             if later.at_ns - earlier.at_ns <= SUPPOSED_S * NS_A_S
         )
 
-    def may_have_been_on(self, span: Span) -> bool:
-        """Return whether a look tells so that is the next to a span, or a broker that may decide."""
-        return any("true" in values_told(one) for one in self._about(span))
+    def may_have_been_on(self, window: LossWindow) -> bool:
+        """Return whether a look tells so that is the next to a window, or a broker that may decide."""
+        return any("true" in values_told(one) for one in self._about(window))
 
-    def why_unseen(self, span: Span) -> str | None:
-        """Return why it cannot be told that they were off all through a span; one failed look hides no other."""
-        looks = self._about(span)
+    def why_unseen(self, window: LossWindow) -> str | None:
+        """Return why it cannot be told that they were off all through a window; one failed look hides no other."""
+        looks = self._about(window)
         if not looks or any(one.values.get(UNCLEAN) is None for one in looks):
             return f"{UNCLEAN} cannot be seen here"
         if open_looks := [one for one in looks if not is_decided(one)]:
@@ -98,36 +98,36 @@ class UncleanElections:
             return f"{UNCLEAN} is a broker's own ({source}), and the controller that decides may have another one"
         if silent := _never_told(self._looks):
             return f"{UNCLEAN} is each broker's own, and broker {silent[0]}, which may be the controller, never told it"
-        gap_s = self._gap_s(span)
-        if gap_s <= GAP_S or self._is_supposed(span, gap_s):
+        gap_s = self._gap_s(window)
+        if gap_s <= GAP_S or self._is_supposed(window, gap_s):
             return None
         return f"no look saw for {gap_s:,.0f} s whether {UNCLEAN} was still off, and they may have been lost then"
 
-    def supposed(self, span: Span) -> str | None:
-        """Return what is supposed where nobody looked; None if settings were watched all through a span."""
-        gap_s = self._gap_s(span)
+    def supposed(self, window: LossWindow) -> str | None:
+        """Return what is supposed where nobody looked; None if settings were watched all through a window."""
+        gap_s = self._gap_s(window)
         if gap_s <= GAP_S:
             return None
         return f"nobody switched {UNCLEAN} on and off again within {gap_s:,.0f} s in which no look saw it"
 
-    def _is_supposed(self, span: Span, gap_s: float) -> bool:
+    def _is_supposed(self, window: LossWindow, gap_s: float) -> bool:
         """Return whether a value that holds for all was there before and after, not too long ago."""
-        looks = self._about(span)
+        looks = self._about(window)
         is_for_all = all(one.sources.get(UNCLEAN) in DECIDED_FOR_ALL for one in looks)
-        is_between = looks[0].at_ns <= span.after_ns and looks[-1].at_ns >= span.until_ns
+        is_between = looks[0].at_ns <= window.after_ns and looks[-1].at_ns >= window.until_ns
         return is_for_all and is_between and gap_s <= SUPPOSED_S
 
-    def _about(self, span: Span) -> Sequence[SettingsWatched]:
-        """Return the looks within a span, the last one before it, and the first one after it."""
-        before = [one for one in self._looks if one.at_ns <= span.after_ns][-1:]
-        within = [one for one in self._looks if span.after_ns < one.at_ns < span.until_ns]
-        after = [one for one in self._looks if one.at_ns >= max(span.until_ns, span.after_ns + 1)][:1]
+    def _about(self, window: LossWindow) -> Sequence[SettingsWatched]:
+        """Return the looks within a window, the last one before it, and the first one after it."""
+        before = [one for one in self._looks if one.at_ns <= window.after_ns][-1:]
+        within = [one for one in self._looks if window.after_ns < one.at_ns < window.until_ns]
+        after = [one for one in self._looks if one.at_ns >= max(window.until_ns, window.after_ns + 1)][:1]
         return [*before, *within, *after]
 
-    def _gap_s(self, span: Span) -> float:
-        """Return the longest time without a look that touches a span; from its ends where none is beyond them."""
-        moments = [one.at_ns for one in self._about(span)]
-        begin, end = min([span.after_ns, *moments]), max([span.until_ns, *moments])
+    def _gap_s(self, window: LossWindow) -> float:
+        """Return the longest time without a look that touches a window; from its ends where none is beyond them."""
+        moments = [one.at_ns for one in self._about(window)]
+        begin, end = min([window.after_ns, *moments]), max([window.until_ns, *moments])
         return max(_gaps_s([begin, *moments, end]), default=0.0)
 
 
