@@ -68,7 +68,7 @@ def evidence(*, watched: tuple[PartitionWatched, ...] = (LED, ELECTED), **change
         ({**LOST, "settings": (BUILT_IN,)}, Promised.INCONCLUSIVE),
         ({**LOST, "settings": (ZOOKEEPER,)}, Promised.BROKEN),
         (
-            {**LOST, "settings": (replace(ZOOKEEPER, unclean_by_broker={1: "false", 2: "true"}),)},
+            {**LOST, "settings": (replace(ZOOKEEPER, at_ns=5, unclean_by_broker={1: "false", 2: "true"}),)},
             Promised.INCONCLUSIVE,
         ),
         (
@@ -200,6 +200,11 @@ def test_what_a_release_does_not_tell_is_said() -> None:
 def test_a_change_of_settings_meanwhile_is_part_of_the_verdict() -> None:
     verdict = judge_attached(evidence(settings=(CLEAN, CLEAN, UNCLEAN)))
     assert [line for line in verdict.rests_on if "changed meanwhile" in line and line.count("; then ") == 1]
+
+
+def test_retention_by_bytes_that_is_not_told_is_not_taken_for_off() -> None:
+    reason = judge_attached(evidence(deleted=4, settings=(BYTES_NOT_TOLD,))).reason
+    assert "whether retention is on cannot be seen here" in reason
 
 
 def test_acks_are_told_as_producers_have_them() -> None:
