@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.attach import watching
+from conformance.attach import finishing, watching
+from conformance.attach.finishing import _watching_settings
 from conformance.attach.watching import Watcher
 from conformance.clients.client_settings import ClientSettings
 from conformance.clients.connecting import UnreadableClusterError
@@ -88,6 +89,20 @@ def test_a_watcher_goes_on_after_whatever_a_look_fails_by_and_notes_it(
     watcher.watch()
     told = [one.why_not for one in read_settings(RunDirectory(tmp_path))]
     assert told == ["the look failed: ValueError('an answer that nobody foresaw')", "no broker answers"]
+
+
+def test_settings_are_looked_at_as_often_until_all_is_at_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Whole:
+        is_whole = staticmethod(lambda: True)
+
+    run = RunDirectory(tmp_path)
+    looked = _watching_settings(run, ToldTopic(LED), Whole())  # type: ignore[arg-type]
+    assert [looked(), looked()] == [True, True]
+    assert read_settings(run) == [ZOOKEEPER]
+    monkeypatch.setattr(finishing, "SETTINGS_S", 0.0)
+    looked = _watching_settings(run, ToldTopic(LED), Whole())  # type: ignore[arg-type]
+    assert [looked(), looked()] == [True, True]
+    assert read_settings(run) == [ZOOKEEPER] * 3
 
 
 def test_a_look_that_hangs_when_the_ledger_ends_is_not_written_down(watcher: Watcher, tmp_path: Path) -> None:
