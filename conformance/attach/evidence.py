@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.audit.cluster import UNCLEAN, Source
+from conformance.attach.unclean import LossWindow, UncleanElections
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +17,10 @@ if TYPE_CHECKING:
     from conformance.record.fault_commands import CommandRun, FaultCommand
 
 NS_A_MS = 1_000_000
-_FOR_ALL = (Source.TOPIC.value, Source.CLUSTER_DEFAULT.value)
+RECORD_BYTES_MAX = 100
+"""What a record takes in a log beside its value: key, lengths, and a batch of its own at worst (61 bytes)."""
+_ASKS_UNCLEAN = re.compile(r"--election-type[\s=]+[\"']?unclean", re.IGNORECASE)
+"""What Kafka's tool takes for an election of a replica that is not in sync (KIP-460)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,12 @@ class AttachEvidence:
         return frozenset(one.partition for one in self.counted.partitions if one.classes.get("lost"))
 
     @property
+    def lost_since(self) -> Mapping[int, int]:
+        """Return of each partition that lost records when the last of them was known to be there; 0 if that is not."""
+        losses = {one.partition: one.losses for one in self.counted.partitions}
+        return {one: 0 if (lost := losses[one]) is None else lost.completed_ns for one in self.losing}
+
+    @property
     def may_be_another_topic(self) -> bool:
         """Return whether the topic may have been deleted and created again: each partition lost its first record.
 
@@ -81,73 +92,81 @@ class AttachEvidence:
         )
 
     @property
-    def was_unclean_on(self) -> bool:
-        """Return whether unclean elections were on at any look, by a value that holds for who decides it."""
-        return any(
-            one.values.get(UNCLEAN) == "true" or "true" in one.unclean_by_broker.values()
-            for one in self.settings
-            if _is_decided(one)
-        )
+    def unclean_elections(self) -> UncleanElections:
+        """Return what looks at settings tell of unclean elections."""
+        return UncleanElections(self.settings)
 
     @property
-    def why_unclean_unseen(self) -> str | None:
-        """Return why it cannot be told that unclean elections were off all along; one failed look hides no other."""
-        looks = [one for one in self.settings if one.why_not is None]
-        if not looks or any(one.values.get(UNCLEAN) is None for one in looks):
-            return f"{UNCLEAN} cannot be seen here"
-        open_looks = [one for one in looks if not _is_decided(one)]
-        if open_looks:
-            source = open_looks[0].sources.get(UNCLEAN, Source.NOT_TOLD.value)
-            return f"{UNCLEAN} is a broker's own ({source}), and the controller that decides may have another one"
-        if silent := _never_told(looks):
-            return f"{UNCLEAN} is each broker's own, and broker {silent[0]}, which may be the controller, never told it"
-        return None
+    def asks_unclean(self) -> bool:
+        """Return whether a command was given that asks for an unclean election, whatever settings say."""
+        return any(_ASKS_UNCLEAN.search(one.command) for one in self.given)
+
+    def loss_windows(self, since: Mapping[int, int]) -> list[LossWindow]:
+        """Return of each partition when an election can have lost what it had at a moment, given in nanoseconds.
+
+        Where epochs are not told, a leader that comes back is not seen to: any time until the last look may be one.
+        """
+        latest = {one.partition: one.at_ns for one in self.watched}
+        epochless = {one.partition for one in self.watched if one.leader_epoch is None}
+        changed_at, windows = self.changed_at, []
+        for partition, after_ns in since.items():
+            changed_ns = changed_at.get(partition, after_ns)
+            is_last = changed_ns > after_ns and partition not in epochless
+            until_ns = changed_ns if is_last else max(after_ns, latest.get(partition, after_ns))
+            windows.append(LossWindow(after_ns, until_ns, is_change_seen=changed_ns > after_ns))
+        return windows
 
     def why_not_deleted(self) -> str | None:
         """Return why no setting deletes records of this ledger; None if one does."""
         looks = [one for one in self.settings if one.why_not is None]
-        if not looks or any(one.values.get("retention.ms") is None for one in looks):
+        told = [one.values.get(name) for one in looks for name in ("retention.ms", "retention.bytes")]
+        if None in told or not told:
             return "whether retention is on cannot be seen here, and nothing else of the settings deletes records"
         latest_ns = max([*(one.at_ns for one in looks), *(one.at_ns for one in self.watched)])
         lasted_ms = (latest_ns - self.attached.began_ns) / NS_A_MS
-        if any(_deletes(one.values, lasted_ms) for one in looks):
+        if any(_deletes(one.values, lasted_ms, self._log_bytes_max) for one in looks):
             return None
-        return "retention was off, or longer than the ledger, all along: no setting deletes them, who asks for it does"
+        return (
+            "retention was off, longer than the ledger, or of more bytes than a partition can have had, at every look: "
+            "no setting deletes them, who asks for it does"
+        )
+
+    @property
+    def _log_bytes_max(self) -> int | None:
+        """Return how many bytes each partition with deleted records had at most; None if others wrote, or may have."""
+        attached = self.attached
+        if not attached.is_own or attached.beside_others or not attached.ends:
+            return None
+        least = min(attached.ends[one.partition] for one in self.counted.partitions if one.classes.get("deleted"))
+        return least * (attached.value_length + RECORD_BYTES_MAX)
 
 
 def _changes(watched: Sequence[PartitionWatched], state: Callable[[PartitionWatched], object]) -> Mapping[int, int]:
-    """Return when each partition last was in another state; a look at an older leader epoch than before sees none."""
+    """Return when each partition last was in another state; a look at an older leader epoch than before sees none.
+
+    Where no epoch is told, a leader that was seen before may be told by a broker that has not heard of the next one:
+    the first look at a leader counts, and none at its return.
+    """
     before: dict[int, object] = {}
     changed: dict[int, int] = {}
     newest: dict[int, int] = {}
+    led: dict[int, set[object]] = defaultdict(set)
     for one in watched:
         if one.leader is None or (one.leader_epoch or 0) < newest.get(one.partition, 0):
             continue
         newest[one.partition] = one.leader_epoch or 0
-        now = state(one)
-        if before.get(one.partition, now) != now:
+        now, seen = state(one), led[one.partition]
+        if before.get(one.partition, now) != now and (one.leader_epoch is not None or now not in seen):
             changed[one.partition] = one.at_ns
         before[one.partition] = now
+        seen.add(now)
     return changed
 
 
-def _is_decided(settings: SettingsWatched) -> bool:
-    """Return whether what brokers tell of unclean elections is what whoever decides about them has.
-
-    With ZooKeeper a broker decides, with its own value if the topic has none; with KRaft a process of its own, whose
-    file no broker knows.
-    """
-    return settings.sources.get(UNCLEAN) in _FOR_ALL or settings.is_kraft is False
-
-
-def _never_told(looks: Sequence[SettingsWatched]) -> Sequence[int]:
-    """Return the brokers that never told their own value although it was asked for."""
-    told = [(broker, value) for one in looks for broker, value in one.unclean_by_broker.items()]
-    return sorted({broker for broker, _ in told} - {broker for broker, value in told if value is not None})
-
-
-def _deletes(values: Mapping[str, str | None], lasted_ms: float) -> bool:
+def _deletes(values: Mapping[str, str | None], lasted_ms: float, log_bytes: int | None) -> bool:
+    """Return whether retention can have deleted something of a log that had so many bytes at most."""
     if "delete" not in (values.get("cleanup.policy") or "delete"):
         return False
-    keeps_ms = int(values.get("retention.ms") or -1)
-    return values.get("retention.bytes") != "-1" or 0 <= keeps_ms < lasted_ms
+    keeps_ms, keeps_bytes = (int(values.get(name) or -1) for name in ("retention.ms", "retention.bytes"))
+    is_too_long = keeps_bytes >= 0 and (log_bytes is None or log_bytes > keeps_bytes)
+    return is_too_long or 0 <= keeps_ms < lasted_ms

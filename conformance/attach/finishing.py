@@ -12,7 +12,7 @@ from conformance.attach.evidence import AttachEvidence
 from conformance.attach.judging import judge_attached
 from conformance.attach.rest import NotAtRestError, TopicRest, why_another
 from conformance.attach.spark_login import java_connection
-from conformance.attach.watching import PATIENCE_S
+from conformance.attach.watching import PATIENCE_S, SETTINGS_S
 from conformance.clients.connecting import UnreadableClusterError, connected
 from conformance.clients.topics import delete_anywhere
 from conformance.probes.topic_of_clients import NotAnsweredError, TopicOfClients
@@ -33,13 +33,13 @@ from conformance.record.attached import (
 )
 from conformance.record.attached_counted import COUNTED_FILE, Counted
 from conformance.record.fault_commands import read_commands, read_given_commands
-from conformance.record.ledger_course import acknowledged_ends
+from conformance.record.ledger_course import acknowledged_ends, unplaced_partitions
 from conformance.spark_thread import SparkThread
 from fault_injection.releases import UsageError
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from conformance.clients.client_settings import ClientSettings
     from conformance.clients.connecting import Connection
@@ -104,9 +104,10 @@ def _at_rest(run: RunDirectory, attached: Attached, client: ClientSettings, sett
     """Wait until high watermarks stand at the log ends with every replica in sync, or as far as the cluster gets."""
     with ExitStack() as stack:
         topic = TopicOfClients(_reached(stack, attached, client, settle_s), attached.topic)
-        rest = TopicRest(topic, attached, acknowledged_ends(run, attached.base, attached.partitions))
+        of_ledger = run, attached.base, attached.partitions
+        rest = TopicRest(topic, attached, acknowledged_ends(*of_ledger), unplaced_partitions(*of_ledger))
         try:
-            until(rest.is_whole, deadline_s=settle_s, what="the topic at rest", interval_s=0.5)
+            until(_watching_settings(run, topic, rest), deadline_s=settle_s, what="the topic at rest", interval_s=0.5)
         except DeadlineExceededError as late:
             if not rest.can_be_read:
                 why = f"{attached.topic} is not at rest within {settle_s:g} s: {late.last_seen}"
@@ -126,6 +127,20 @@ def _at_rest(run: RunDirectory, attached: Attached, client: ClientSettings, sett
         unread=unread,
         not_told=rest.not_told,
     )
+
+
+def _watching_settings(run: RunDirectory, topic: TopicOfClients, rest: TopicRest) -> Callable[[], bool]:
+    """Return a look at whether a topic is at rest that writes down its settings as often as the watcher did."""
+    due_s = 0.0
+
+    def is_whole() -> bool:
+        nonlocal due_s
+        if time.monotonic() >= due_s:
+            append_lines(run, SETTINGS_FILE, [topic.settings()])
+            due_s = time.monotonic() + SETTINGS_S
+        return rest.is_whole()
+
+    return is_whole
 
 
 def _note_epoch_ends(run: RunDirectory, topic: TopicOfClients, partitions: Sequence[PartitionWatched]) -> None:

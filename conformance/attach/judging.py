@@ -18,10 +18,12 @@ from conformance.record.attached import AttachVerdict, Judged, Promised
 from oracle.vocabulary import Acks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from conformance.attach.evidence import AttachEvidence
+    from conformance.attach.unclean import LossWindow
 
+_GRAVEST_FIRST = (Promised.BROKEN, Promised.UNSEEN, Promised.ALLOWED_BY_SETTINGS)
 _WORST_FIRST = (Promised.BROKEN, Promised.ALLOWED_BY_SETTINGS, Promised.KEPT)
 _ENDING = frozenset({"_PURGE_QUEUE", "_PURGE_INFLIGHT", "_FATAL"})
 """Errors of records after which a producer sends nothing more."""
@@ -31,7 +33,7 @@ _OF_ONE_TOPIC = frozenset({"lost", "high_watermark_fell", "leader_epoch_fell", "
 
 def judge_attached(evidence: AttachEvidence) -> AttachVerdict:
     """Judge every class of records, and what clients saw."""
-    views = of_views(evidence, _of_committed(evidence))
+    views = of_views(evidence, lambda since: _of_committed(evidence, since))
     judged = tuple(_unless_another(one, evidence) for one in (*_of_records(evidence), *views))
     rests_on = tuple(rests_on_what(evidence))
     if not evidence.counted.identity_holds:
@@ -101,24 +103,46 @@ def _lost(evidence: AttachEvidence) -> Judged:
         return Judged("lost", count, Promised.BROKEN, reason)
     if evidence.attached.acks == Acks.LEADER:
         return _lost_by_one(evidence, count)
-    verdict, reason = _of_committed(evidence)
-    if verdict == Promised.ALLOWED_BY_SETTINGS and not evidence.excused_by(evidence.changed_at):
-        verdict, reason = Promised.UNSEEN, "unclean elections were on, and none was seen after they were acknowledged"
+    verdict, reason = _of_committed(evidence, evidence.lost_since)
     return Judged("lost", count, verdict, f"acks=all, and {reason}")
 
 
-def _of_committed(evidence: AttachEvidence) -> tuple[Promised, str]:
-    """Judge that something is gone that every in-sync replica had."""
-    if evidence.was_unclean_on:
+def _of_committed(evidence: AttachEvidence, since: Mapping[int, int]) -> tuple[Promised, str]:
+    """Judge that something is gone that every in-sync replica had.
+
+    Args:
+        evidence: all of it.
+        since: of each partition with such a thing, when the last of it was known to be there.
+    """
+    judged = [_of_window(evidence, one) for one in evidence.loss_windows(since)]
+    return min(judged, key=lambda one: _GRAVEST_FIRST.index(one[0]))
+
+
+def _of_window(evidence: AttachEvidence, window: LossWindow) -> tuple[Promised, str]:
+    """Judge that something is gone by what was set when an election can have lost it."""
+    unclean = evidence.unclean_elections
+    if unclean.were_on(window) and window.is_change_seen:
         reason = "unclean elections were allowed: a replica without the records may have been elected"
         return Promised.ALLOWED_BY_SETTINGS, reason
-    if why := evidence.why_unclean_unseen:
+    if unclean.were_on(window):
+        return Promised.UNSEEN, "unclean elections were on, and none was seen after they were acknowledged"
+    if why := _why_off_unseen(evidence, window):
         return Promised.UNSEEN, why
+    supposed = unclean.supposed(window)
     reason = (
         f"{UNCLEAN}=false promises every acknowledged record as long as one in-sync replica keeps its disk "
         "and nobody asks for an unclean election (KIP-460)"
     )
-    return Promised.BROKEN, reason
+    return Promised.BROKEN, reason if supposed is None else f"{reason}; it is supposed that {supposed}"
+
+
+def _why_off_unseen(evidence: AttachEvidence, window: LossWindow) -> str | None:
+    """Return why it cannot be told that no unclean election was allowed in a window."""
+    if evidence.asks_unclean:
+        return "a command was given that asks for an unclean election (KIP-460), which no setting forbids"
+    if evidence.unclean_elections.may_have_been_on(window):
+        return f"{UNCLEAN} was on at one look and off at another, or of one broker alone: which it was then is not told"
+    return evidence.unclean_elections.why_unseen(window)
 
 
 def _lost_by_one(evidence: AttachEvidence, count: int) -> Judged:
@@ -160,6 +184,12 @@ def _unless_idempotent(what: str, evidence: AttachEvidence, why_allowed: str) ->
         return Judged(what, 0, Promised.KEPT, "none")
     if not evidence.attached.is_idempotent:
         return Judged(what, count, Promised.ALLOWED_BY_SETTINGS, f"without idempotence {why_allowed}")
+    if silent := evidence.counted.untold:
+        reason = (
+            f"{silent:,} records have neither an answer nor an error: the tester ended before it wrote down what they "
+            "had, and after an error the client begins a new producer epoch, and sends again"
+        )
+        return Judged(what, count, Promised.UNSEEN, reason)
     if renewing := evidence.counted.erring(*_renewing(evidence)):
         reason = (
             f"{renewing:,} records ended with an error: after one the client begins a new producer epoch, and sends "

@@ -12,20 +12,23 @@ from typing import TYPE_CHECKING
 from conformance.record.attached import Judged, Promised
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from conformance.attach.evidence import AttachEvidence
     from conformance.record.attached import EpochEndTold, PartitionWatched
 
+    OfCommitted = Callable[[Mapping[int, int]], tuple[Promised, str]]
+
 _NO_EPOCHS = "brokers do not tell clients leader epochs here (Kafka does reliably from 2.4 on)"
 
 
-def of_views(evidence: AttachEvidence, of_committed: tuple[Promised, str]) -> Iterator[Judged]:
+def of_views(evidence: AttachEvidence, of_committed: OfCommitted) -> Iterator[Judged]:
     """Judge what clients saw of offsets and epochs.
 
     Args:
         evidence: all of it.
-        of_committed: what it means, and why, that something is gone that every in-sync replica had.
+        of_committed: says what it means, and why, that something is gone that every in-sync replica had: of each
+            partition, at a moment.
     """
     if all(one.leader_epoch is None for one in evidence.watched):
         for what in ("high_watermark_fell", "leader_epoch_fell", "epoch_ends_disagree"):
@@ -42,7 +45,7 @@ def _broken(what: str, count: int, reason: str) -> Judged:
     return Judged(what, count, Promised.BROKEN if count else Promised.KEPT, reason if count else "none")
 
 
-def _epoch_ends(evidence: AttachEvidence, of_committed: tuple[Promised, str]) -> Judged:
+def _epoch_ends(evidence: AttachEvidence, of_committed: OfCommitted) -> Judged:
     """Judge where epochs end in the logs of now: none before a high watermark that was seen in it, or an older one."""
     what = "epoch_ends_disagree"
     ends = {(one.partition, one.leader_epoch): one.end_offset for one in evidence.epoch_ends}
@@ -50,11 +53,15 @@ def _epoch_ends(evidence: AttachEvidence, of_committed: tuple[Promised, str]) ->
         return Judged(what, 0, Promised.UNSEEN, "no broker told at rest where leader epochs end")
     if disordered := sum(1 for _ in _disordered(evidence.epoch_ends)):
         return Judged(what, disordered, Promised.BROKEN, "a leader epoch ends before an older one does")
-    cut = sum(1 for one, highest in _highest(evidence.watched).items() if highest > ends.get(one, highest))
+    cut = [
+        (key[0], at_ns)
+        for key, (highest, at_ns) in _highest(evidence.watched).items()
+        if highest > ends.get(key, highest)
+    ]
     if not cut:
         return Judged(what, 0, Promised.KEPT, "none")
-    verdict, reason = of_committed
-    return Judged(what, cut, verdict, f"a leader epoch ends before a high watermark that was seen in it; {reason}")
+    verdict, reason = of_committed({number: max(at for one, at in cut if one == number) for number, _ in cut})
+    return Judged(what, len(cut), verdict, f"a leader epoch ends before a high watermark that was seen in it; {reason}")
 
 
 def _disordered(ends: Iterable[EpochEndTold]) -> Iterator[EpochEndTold]:
@@ -67,13 +74,14 @@ def _disordered(ends: Iterable[EpochEndTold]) -> Iterator[EpochEndTold]:
                 yield newer
 
 
-def _highest(watched: Sequence[PartitionWatched]) -> Mapping[tuple[int, int], int]:
-    """Return the greatest high watermark that a leader told in each epoch of each partition."""
-    highest: dict[tuple[int, int], int] = {}
+def _highest(watched: Sequence[PartitionWatched]) -> Mapping[tuple[int, int], tuple[int, int]]:
+    """Return the greatest high watermark that a leader told in each epoch of each partition, and when it first did."""
+    highest: dict[tuple[int, int], tuple[int, int]] = {}
     for one in watched:
         if one.leader_epoch is not None and one.high_watermark is not None:
             key = (one.partition, one.leader_epoch)
-            highest[key] = max(one.high_watermark, highest.get(key, 0))
+            if one.high_watermark > highest.get(key, (-1, 0))[0]:
+                highest[key] = (one.high_watermark, one.at_ns)
     return highest
 
 

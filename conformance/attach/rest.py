@@ -7,6 +7,7 @@ that epoch (KIP-320). What is read up to a high watermark is all there is
 - if that stands where the log of the leader ended at the first look at it (OffsetForLeaderEpoch), and
 - if either all acknowledged offsets are below it, or every broker that has the partition names the same leader.
 
+A record that was acknowledged without an offset (a DUPLICATE_SEQUENCE_NUMBER tells none) is below no high watermark.
 Where no log end is told, all acknowledged offsets below the high watermark are enough; else, so long as every broker
 names the same leader and a full ISR that no follower could be in any more without having all. What cannot be told is
 not at rest.
@@ -19,19 +20,18 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from conformance.attach.one_at_a_time import GRACE_S
 from conformance.probes.topic_of_clients import EARLIEST, OFFSET_FOR_LEADER_EPOCH, NotAnsweredError
 from fault_injection.waiting import NotYetError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from conformance.probes.topic_of_clients import TopicOfClients, TopicSeenByClients
     from conformance.record.attached import Attached, PartitionWatched
 
 STABLE_LOOKS = 3
 """So many looks in a row must see the same high watermark, where nobody else writes."""
-LAG_S = 35.0
-"""Longer than a replica may lag behind and be in sync (replica.lag.time.max.ms: 30 s, 10 s before 2.5, by default)."""
 
 
 class NotAtRestError(Exception):
@@ -62,10 +62,11 @@ class PartitionRest:
 
     Args:
         acknowledged_end: the offset after the greatest acknowledged one.
+        has_unplaced: whether a record was acknowledged without an offset.
     """
 
-    def __init__(self, acknowledged_end: int) -> None:
-        self._acknowledged_end = acknowledged_end
+    def __init__(self, acknowledged_end: int, *, has_unplaced: bool = False) -> None:
+        self._acknowledged_end, self._has_unplaced = acknowledged_end, has_unplaced
         self._told: PartitionTold | None = None
         self._same_looks = 0
         self._awaited_end: int | None = None
@@ -106,19 +107,20 @@ class PartitionRest:
             return "has a leader that does not tell where its log ends"
         if self._awaited_end is not None and told.seen.high_watermark < self._awaited_end:
             return "has records beyond the high watermark"
-        if told.seen.high_watermark >= self._acknowledged_end:
-            return None
-        return self._why_doubted(told, now_s)
+        if told.seen.high_watermark < self._acknowledged_end:
+            return self._why_doubted(told, now_s, "acknowledged offsets beyond the high watermark")
+        if self._has_unplaced:
+            return self._why_doubted(told, now_s, "records that were acknowledged without an offset")
+        return None
 
-    def _why_doubted(self, told: PartitionTold, now_s: float) -> str | None:
-        """Return why its end is in doubt although acknowledged offsets are beyond it."""
-        beyond = "acknowledged offsets beyond the high watermark"
+    def _why_doubted(self, told: PartitionTold, now_s: float, beyond: str) -> str | None:
+        """Return why its end is in doubt although something acknowledged is, or may be, beyond it."""
         if not told.is_agreed:
             return f"has {beyond}, and not every broker that is to have it names the same leader"
         if self._awaited_end is not None:
             return None
-        if self._in_sync_since_s is None or now_s - self._in_sync_since_s < LAG_S:
-            return f"has {beyond}, no log end is told, and not every replica was in sync for {LAG_S:g} s"
+        if self._in_sync_since_s is None or now_s - self._in_sync_since_s < GRACE_S:
+            return f"has {beyond}, no log end is told, and not every replica was in sync for {GRACE_S:g} s"
         return None
 
     def why_out_of_sync(self) -> str | None:
@@ -135,6 +137,7 @@ class TopicRest:
         topic: that is looked at.
         attached: its ledger.
         acknowledged_ends: the offset after the greatest acknowledged one of each partition that has one.
+        unplaced: the partitions with records that were acknowledged without an offset.
         clock: of what a partition was like how long, in seconds.
 
     Attributes:
@@ -147,10 +150,14 @@ class TopicRest:
         topic: TopicOfClients,
         attached: Attached,
         acknowledged_ends: Mapping[int, int],
+        unplaced: Collection[int] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._topic, self._attached, self._clock = topic, attached, clock
-        self._states = [PartitionRest(acknowledged_ends.get(number, 0)) for number in range(attached.partitions)]
+        self._states = [
+            PartitionRest(acknowledged_ends.get(number, 0), has_unplaced=number in unplaced)
+            for number in range(attached.partitions)
+        ]
         self._silent_about: set[str] = set()
         self.partitions: tuple[PartitionWatched, ...] = ()
         self.log_starts: dict[int, int] = {}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from conformance.attach.unclean import GAP_S, longest_gap_s
 from conformance.audit.cluster import MIN_ISR, UNCLEAN, Source
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ def rests_on_what(evidence: AttachEvidence) -> Iterator[str]:
     yield f"{producer}, {attached.replicas} replicas of each of {attached.partitions} partitions"
     yield from _settings_words(evidence.settings)
     yield from _isr_words(evidence)
+    yield "supposed: nobody asked for an unclean election (KIP-460), which no setting forbids"
     for one in attached.not_told:
         yield f"cannot be told here: {one}"
     yield from _commands_words(evidence)
@@ -44,14 +47,23 @@ def _commands_words(evidence: AttachEvidence) -> Iterator[str]:
 
 
 def _settings_words(settings: Sequence[SettingsWatched]) -> Iterator[str]:
-    words = (_words_of(one) if one.why_not is None else f"not seen: {one.why_not}" for one in settings)
-    shown = [one for one, _ in groupby(words)]
+    told = [one for one in settings if one.why_not is None]
+    shown = [one for one, _ in groupby(map(_words_of, told))]
     if not shown:
         yield "the topic's settings were never seen"
-    elif len(shown) == 1:
-        yield f"the topic's settings all along: {shown[0]}"
     else:
-        yield f"the topic's settings changed meanwhile: {'; then '.join(shown)}"
+        yield f"the topic's settings {_how_watched(told, is_one=len(shown) == 1)}: {'; then '.join(shown)}"
+    if unseen := Counter(one.why_not for one in settings if one.why_not is not None):
+        (why, _), *others = unseen.most_common()
+        more = f", and {len(others)} other reasons" if others else ""
+        yield f"{unseen.total()} looks at the cluster or its settings were not answered: {why}{more}"
+
+
+def _how_watched(told: Sequence[SettingsWatched], *, is_one: bool) -> str:
+    gap_s = longest_gap_s(one.at_ns for one in told)
+    if gap_s > GAP_S:
+        return f"{'at each look' if is_one else 'changed meanwhile'}, of which two are {gap_s:,.0f} s apart"
+    return "all along" if is_one else "changed meanwhile"
 
 
 def _words_of(settings: SettingsWatched) -> str:
@@ -69,4 +81,6 @@ def _isr_words(evidence: AttachEvidence) -> Iterator[str]:
         return
     least = min(len(one.isr) for one in evidence.watched)
     elected, partitions = len(evidence.changed_at), evidence.attached.partitions
-    yield f"seen once a second: at least {least} in-sync replicas, elections on {elected} of {partitions} partitions"
+    gap_s = longest_gap_s({one.at_ns for one in evidence.watched})
+    often = "seen once a second" if gap_s <= GAP_S else f"seen once a second, but for {gap_s:,.0f} s not at all"
+    yield f"{often}: at least {least} in-sync replicas, elections on {elected} of {partitions} partitions"

@@ -1,11 +1,13 @@
 """Who looks at the cluster while the ledger runs? A thread that asks once a second and writes down answers.
 
-A broker that does not answer leaves a gap and ends nothing: what breaks the cluster is not the watcher's business.
+A broker that does not answer ends nothing: what breaks the cluster is not the watcher's business. Every look at the
+settings is written down, and so is one that nobody answered, or that failed otherwise: none is taken for another.
 A look that hangs when the ledger ends is not written down: the looks after it would seem to be those before.
 """
 
 from __future__ import annotations
 
+import time
 from contextlib import contextmanager
 from dataclasses import replace
 from threading import Event, Lock, Thread
@@ -25,8 +27,8 @@ if TYPE_CHECKING:
     from conformance.record.directory import RunDirectory
 
 WATCH_S = 1.0
-SETTINGS_EVERY = 5
-"""Settings are asked for in every so manieth look."""
+SETTINGS_S = 5.0
+"""Settings are asked for by the first look after so long."""
 PATIENCE_S = 3.0
 
 
@@ -42,18 +44,20 @@ class Watcher:
         self._bootstrap, self._client, self._attached = bootstrap, client, attached
         self._watched = AppendedLines(run.path / WATCHED_FILE)
         self._settings = AppendedLines(run.path / SETTINGS_FILE)
-        self._settings_told: SettingsWatched | None = None
+        self._settings_due_s = 0.0
         self._is_over = Event()
         self._writing = Lock()
 
     def watch(self) -> None:
-        """Look until it is told that it is over; a cluster that cannot be reached is tried again."""
+        """Look until it is told that it is over; whatever a look fails by is written down, and tried again."""
         while not self._is_over.wait(WATCH_S):
             try:
                 with connected(self._bootstrap, self._client, PATIENCE_S) as manager:
                     self._look_on(TopicOfClients(manager, self._attached.topic))
-            except UnreadableClusterError:
-                continue
+            except UnreadableClusterError as error:
+                self._note_unseen(str(error))
+            except Exception as error:  # noqa: BLE001 - a thread that ends by it would say nothing, and see nothing
+                self._note_unseen(f"the look failed: {error!r}")
         self.close()
 
     def close(self) -> None:
@@ -63,17 +67,19 @@ class Watcher:
             self._settings.close()
 
     def _look_on(self, topic: TopicOfClients) -> None:
-        looks = 0
         while True:
-            self._look(topic, is_settings=looks % SETTINGS_EVERY == 0)
-            looks += 1
+            is_due = time.monotonic() >= self._settings_due_s
+            self._look(topic, is_settings=is_due)
+            if is_due:
+                self._settings_due_s = time.monotonic() + SETTINGS_S
             if self._is_over.wait(WATCH_S):
                 return
 
     def _look(self, topic: TopicOfClients, *, is_settings: bool) -> None:
         try:
             seen = topic.seen()
-        except NotAnsweredError:
+        except NotAnsweredError as error:
+            self._note_unseen(str(error))
             return
         if seen is None or why_another(seen, self._attached):
             return
@@ -91,19 +97,16 @@ class Watcher:
 
     def _note_settings(self, now: SettingsWatched) -> None:
         with self._writing:
-            if not self._is_over.is_set() and _told(self._settings_told) != _told(now):
+            if not self._is_over.is_set():
                 self._settings.append(now)
-                self._settings_told = now
+
+    def _note_unseen(self, why: str) -> None:
+        self._note_settings(SettingsWatched(time.time_ns(), why_not=why))
 
     def end(self) -> None:
         """Have it look no more; once this returns, nothing is written down."""
         with self._writing:
             self._is_over.set()
-
-
-def _told(settings: SettingsWatched | None) -> SettingsWatched | None:
-    """Return what was told, whenever it was."""
-    return None if settings is None else replace(settings, at_ns=0)
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """What is in the directory of a ledger that ran beside somebody else's cluster? Its files, by name and form.
 
 ``attach.json`` says what was asked and how far it is; ``watched.ndjson`` what the cluster told meanwhile;
-``settings.ndjson`` the topic's settings whenever they were others; ``conformance.record.fault_commands`` what broke it;
+``settings.ndjson`` the topic's settings at every look; ``conformance.record.fault_commands`` what broke it;
 ``epoch_ends.ndjson`` where leader epochs ended, at rest; ``ledger/`` and ``topic/`` as of a run; ``reconciliation/``
 what Spark counted (``attached_counted``); ``verdict.json`` the end of it.
 No file has a password.
@@ -136,13 +136,14 @@ class PartitionWatched:
 
 @dataclass(frozen=True, slots=True)
 class SettingsWatched:
-    """The topic's settings from a moment on.
+    """The topic's settings at a look.
 
     Attributes:
+        at_ns: wall clock, before it was asked.
         values: by name; empty if they cannot be seen.
-        why_not: why they cannot be seen.
+        why_not: why they, or the whole cluster, could not be seen.
         sources: by name where the value comes from, in the words of ``conformance.audit.cluster.Source``.
-        is_kraft: whether controllers decide that are no brokers; None if brokers do not tell it.
+        is_kraft: whether controllers decide that are no brokers; None if brokers do not tell it, or are migrated.
         unclean_by_broker: whether unclean elections are on, as each broker has it, where a broker's own value holds;
             None of one that did not answer. Empty where the topic, or a default of the cluster, sets it.
     """
@@ -231,7 +232,7 @@ def read_watched(run: RunDirectory) -> list[PartitionWatched]:
 
 
 def read_settings(run: RunDirectory) -> list[SettingsWatched]:
-    """Read the topic's settings, from moment to moment."""
+    """Read every look at the topic's settings."""
     return run.lines(SETTINGS_FILE, msgspec.json.Decoder(SettingsWatched).decode, may_be_cut=True)
 
 

@@ -117,6 +117,12 @@ class Counted:
         return sum(one.outcomes.get(outcome, 0) for one in self.partitions)
 
     @property
+    def untold(self) -> int:
+        """Return how many records have neither an answer nor an error: the tester ended before one was written."""
+        erring = sum(count for one in self.partitions for count in one.errors.values())
+        return max(0, self.told("indeterminate") - erring)
+
+    @property
     def attempted(self) -> int:
         """Return how many records were attempted."""
         return sum(one.attempted for one in self.partitions)

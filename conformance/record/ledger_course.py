@@ -12,7 +12,7 @@ from conformance.spark_extra import at_first_use
 from oracle.vocabulary import ProduceOutcome
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -37,12 +37,36 @@ def acknowledged_ends(run: RunDirectory, first_id: int, partitions: int) -> dict
         RunDirectoryError: a file is no Parquet file, or has other columns.
     """
     ends: dict[int, int] = {}
-    for file in ledger_files(run.path / "ledger", OUTCOMES_PREFIX):
-        told = _columns(file, "record_id", "offset")
+    for told in _outcomes_of_each_file(run, ["record_id", "offset"]):
         for record_id, offset in zip(told["record_id"].to_pylist(), told["offset"].to_pylist(), strict=True):
             if offset is not None and offset >= ends.get(number := (record_id - first_id) % partitions, 0):
                 ends[number] = offset + 1
     return ends
+
+
+def unplaced_partitions(run: RunDirectory, first_id: int, partitions: int) -> set[int]:
+    """Return the partitions with records that were acknowledged without an offset; arguments as above.
+
+    Raises:
+        RunDirectoryError: a file is no Parquet file, or has other columns.
+    """
+    found: set[int] = set()
+    for told in _outcomes_of_each_file(run, ["record_id", "outcome", "offset"]):
+        columns = (told[name].to_pylist() for name in ("record_id", "outcome", "offset"))
+        found |= {
+            (record_id - first_id) % partitions
+            for record_id, outcome, offset in zip(*columns, strict=True)
+            if offset is None and outcome == ProduceOutcome.ACKNOWLEDGED
+        }
+    return found
+
+
+def _outcomes_of_each_file(run: RunDirectory, columns: list[str]) -> Iterator[pa.Table]:
+    for file in ledger_files(run.path / "ledger", OUTCOMES_PREFIX):
+        try:
+            yield pq.read_table(file, columns=columns, partitioning=None)
+        except (pa.ArrowException, OSError) as error:
+            raise RunDirectoryError(f"{file} cannot be read: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +105,8 @@ def course_of(run: RunDirectory, began_ns: int) -> LedgerCourse:
     """
     seconds: Counter[int] = Counter()
     not_sent = 0
-    for file in ledger_files(run.path / "ledger", OUTCOMES_PREFIX):
-        told = _columns(file, "outcome", "error", "completed_ns")
+    for told in _outcomes_of_each_file(run, ["outcome", "error", "completed_ns"]):
         not_sent += sum(error == NOT_SENT for error in told["error"].to_pylist())
         acknowledged = told.filter([one == ProduceOutcome.ACKNOWLEDGED for one in told["outcome"].to_pylist()])
         seconds.update((at - began_ns) // NS for at in acknowledged["completed_ns"].to_pylist())
     return LedgerCourse(tuple(seconds[second] for second in range(max(seconds, default=-1) + 1)), not_sent)
-
-
-def _columns(file: Path, *names: str) -> pa.Table:
-    try:
-        return pq.read_table(file, columns=list(names), partitioning=None)
-    except (pa.ArrowException, OSError) as error:
-        raise RunDirectoryError(f"{file} cannot be read: {error}") from error

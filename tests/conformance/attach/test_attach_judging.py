@@ -21,6 +21,7 @@ UNCLEAN = SettingsWatched(5, {**FOREVER, UNCLEAN_NAME: "true"}, sources={UNCLEAN
 A_DAY = replace(CLEAN, values={**CLEAN.values, "retention.ms": "86400000"})
 A_MOMENT = replace(CLEAN, values={**CLEAN.values, "retention.ms": "1"})
 SOME_BYTES = replace(CLEAN, values={**CLEAN.values, "retention.bytes": "1000"})
+BYTES_NOT_TOLD = replace(CLEAN, values={**CLEAN.values, "retention.bytes": None})
 IN_A_FILE = replace(CLEAN, sources={UNCLEAN_NAME: "server.properties"})
 BUILT_IN = replace(UNCLEAN, sources={UNCLEAN_NAME: "built-in"}, is_kraft=True)
 A_DEFAULT = replace(CLEAN, sources={UNCLEAN_NAME: "cluster default"}, is_kraft=True)
@@ -30,6 +31,8 @@ LED = PartitionWatched(1, 0, 1, 4, (1, 2, 3), 1, 100)
 MS = 1_000_000
 ELECTED = PartitionWatched(20 * MS, 0, 2, 5, (2, 3), 1, 90)
 OF_A_ZOMBIE = replace(LED, at_ns=30 * MS, told_by=3)
+OLD_LED, OLD_ELECTED = replace(LED, leader_epoch=None), replace(ELECTED, leader_epoch=None)
+OLD_STALE = replace(OLD_LED, at_ns=30 * MS, told_by=3)
 ATTACHED = Attached("b:1", "t", 1, 3, -1, True, 0, 100, 0, is_at_rest=True, topic_id="id")
 LOST = {"lost": 3}
 TIMED_OUT = {"errors": {"_MSG_TIMED_OUT": 2}}
@@ -39,7 +42,7 @@ def evidence(*, watched: tuple[PartitionWatched, ...] = (LED, ELECTED), **change
     """Return 100 records, of which 90 were acknowledged, with some in classes beside."""
     classes = {name: changes.pop(name) for name in CLASSES if name in changes}
     settings = changes.pop("settings", (CLEAN,))
-    outcomes = {"acknowledged": changes.pop("acknowledged", 90)}
+    outcomes = {"acknowledged": changes.pop("acknowledged", 90), "indeterminate": changes.pop("indeterminate", 0)}
     holds, ends = changes.pop("identity_holds", True), changes.pop("epoch_ends", ())
     losses = LossTimes(changes.pop("lost_at", 1), changes.pop("is_first_lost", False)) if "lost" in classes else None
     more = {name: changes.pop(name) for name in ("errors", "unplaced") if name in changes}
@@ -65,8 +68,16 @@ def evidence(*, watched: tuple[PartitionWatched, ...] = (LED, ELECTED), **change
         ({**LOST, "settings": (BUILT_IN,)}, Promised.INCONCLUSIVE),
         ({**LOST, "settings": (ZOOKEEPER,)}, Promised.BROKEN),
         (
-            {**LOST, "settings": (replace(ZOOKEEPER, unclean_by_broker={1: "false", 2: "true"}),)},
+            {**LOST, "settings": (replace(ZOOKEEPER, at_ns=5, unclean_by_broker={1: "false", 2: "true"}),)},
+            Promised.INCONCLUSIVE,
+        ),
+        (
+            {**LOST, "settings": (replace(ZOOKEEPER, at_ns=5, unclean_by_broker={1: "true", 2: "true", 3: None}),)},
             Promised.ALLOWED_BY_SETTINGS,
+        ),
+        (
+            {**LOST, "settings": (replace(ZOOKEEPER, at_ns=5, is_kraft=None, unclean_by_broker={1: "true"}),)},
+            Promised.INCONCLUSIVE,
         ),
         ({**LOST, "settings": (replace(ZOOKEEPER, unclean_by_broker={1: "false", 2: None}),)}, Promised.INCONCLUSIVE),
         (
@@ -87,12 +98,22 @@ def evidence(*, watched: tuple[PartitionWatched, ...] = (LED, ELECTED), **change
         ({"lost": 3, "acks": 1, "lost_at": 21 * MS, "watched": (LED, ELECTED, OF_A_ZOMBIE)}, Promised.INCONCLUSIVE),
         ({"lost": 3, "acks": 1, "watched": (LED,)}, Promised.BROKEN),
         ({"lost": 3, "acks": 1, "watched": (replace(LED, leader_epoch=None),)}, Promised.INCONCLUSIVE),
+        ({"lost": 3, "acks": 1, "watched": (OLD_LED, OLD_ELECTED)}, Promised.ALLOWED_BY_SETTINGS),
+        (
+            {"lost": 3, "acks": 1, "lost_at": 25 * MS, "watched": (OLD_LED, OLD_ELECTED, OLD_STALE)},
+            Promised.INCONCLUSIVE,
+        ),
         ({"lost": 3, "acks": 1, "watched": (LED, replace(LED, leader_epoch=5))}, Promised.INCONCLUSIVE),
         ({"duplicated": 1}, Promised.BROKEN),
         ({"duplicated": 1, **TIMED_OUT}, Promised.INCONCLUSIVE),
         ({"moved": 1, **TIMED_OUT}, Promised.INCONCLUSIVE),
         ({"reordered": 1, **TIMED_OUT}, Promised.INCONCLUSIVE),
         ({"reordered": 1, "errors": {"_PURGE_INFLIGHT": 2}}, Promised.BROKEN),
+        ({"duplicated": 3, "indeterminate": 40}, Promised.INCONCLUSIVE),
+        ({"duplicated": 3, "indeterminate": 40, "is_idempotent": False}, Promised.ALLOWED_BY_SETTINGS),
+        ({"moved": 1, "indeterminate": 3, "errors": {"_PURGE_INFLIGHT": 2}}, Promised.INCONCLUSIVE),
+        ({"moved": 1, "indeterminate": 2, "errors": {"_PURGE_INFLIGHT": 2}}, Promised.BROKEN),
+        ({"indeterminate": 40}, Promised.KEPT),
         ({"value_changed": 1, **TIMED_OUT}, Promised.BROKEN),
         (TIMED_OUT, Promised.KEPT),
         ({"duplicated": 1, "is_idempotent": False}, Promised.ALLOWED_BY_SETTINGS),
@@ -102,6 +123,13 @@ def evidence(*, watched: tuple[PartitionWatched, ...] = (LED, ELECTED), **change
         ({"deleted": 4, "settings": (A_MOMENT,)}, Promised.ALLOWED_BY_SETTINGS),
         ({"deleted": 4, "settings": (CLEAN, A_MOMENT)}, Promised.ALLOWED_BY_SETTINGS),
         ({"deleted": 4, "settings": (SOME_BYTES,)}, Promised.ALLOWED_BY_SETTINGS),
+        ({"deleted": 4, "settings": (BYTES_NOT_TOLD,)}, Promised.INCONCLUSIVE),
+        ({"deleted": 4, "settings": (SOME_BYTES,), "is_own": True, "ends": (5,)}, Promised.INCONCLUSIVE),
+        ({"deleted": 4, "settings": (SOME_BYTES,), "is_own": True, "ends": (6,)}, Promised.ALLOWED_BY_SETTINGS),
+        (
+            {"deleted": 4, "settings": (SOME_BYTES,), "is_own": True, "ends": (5,), "beside_others": True},
+            Promised.ALLOWED_BY_SETTINGS,
+        ),
         ({"deleted": 4, "settings": (HIDDEN,)}, Promised.INCONCLUSIVE),
         ({"deleted": 4, "unplaced": 4, "settings": (A_MOMENT,)}, Promised.INCONCLUSIVE),
         ({"acks": 0, "acknowledged": 0}, Promised.NONE),
@@ -172,6 +200,11 @@ def test_what_a_release_does_not_tell_is_said() -> None:
 def test_a_change_of_settings_meanwhile_is_part_of_the_verdict() -> None:
     verdict = judge_attached(evidence(settings=(CLEAN, CLEAN, UNCLEAN)))
     assert [line for line in verdict.rests_on if "changed meanwhile" in line and line.count("; then ") == 1]
+
+
+def test_retention_by_bytes_that_is_not_told_is_not_taken_for_off() -> None:
+    reason = judge_attached(evidence(deleted=4, settings=(BYTES_NOT_TOLD,))).reason
+    assert "whether retention is on cannot be seen here" in reason
 
 
 def test_acks_are_told_as_producers_have_them() -> None:

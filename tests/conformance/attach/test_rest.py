@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.attach.rest import LAG_S, STABLE_LOOKS, TopicRest, why_another
+from conformance.attach.one_at_a_time import GRACE_S
+from conformance.attach.rest import STABLE_LOOKS, TopicRest, why_another
 from conformance.probes.topic_of_clients import EARLIEST, NotAnsweredError, TopicSeenByClients
 from conformance.record.attached import Attached, PartitionWatched
 from conformance.record.directory import RunDirectory
-from conformance.record.ledger import LedgerWriter, OutcomeEntry, acknowledged_ends
+from conformance.record.ledger import LedgerWriter, OutcomeEntry
+from conformance.record.ledger_course import acknowledged_ends, unplaced_partitions
 from fault_injection.waiting import NotYetError
 from oracle.vocabulary import ProduceOutcome
 
@@ -76,9 +78,13 @@ class Clock:
 
 
 def resting(
-    topic: ToldTopic, acknowledged: int = 100, attached: Attached = ATTACHED, clock: Clock | None = None
+    topic: ToldTopic,
+    acknowledged: int = 100,
+    attached: Attached = ATTACHED,
+    clock: Clock | None = None,
+    unplaced: tuple[int, ...] = (),
 ) -> TopicRest:
-    return TopicRest(topic, attached, {0: acknowledged}, clock or Clock())  # type: ignore[arg-type]
+    return TopicRest(topic, attached, {0: acknowledged}, unplaced, clock or Clock())  # type: ignore[arg-type]
 
 
 def looked(rest: TopicRest, times: int = STABLE_LOOKS) -> str | None:
@@ -122,6 +128,14 @@ def test_a_cut_off_leader_that_alone_answers_is_no_evidence_of_a_loss() -> None:
     assert "not every broker that is to have it names the same leader" in str(looked(rest))
     assert rest.can_be_read
     assert rest.unread is not None
+
+
+def test_a_cut_off_leader_is_not_whole_where_records_were_acknowledged_without_an_offset() -> None:
+    rest = resting(ToldTopic(views={1: ZOMBIE}), unplaced=(0,))
+    assert "has records that were acknowledged without an offset, and not every broker" in str(looked(rest))
+    assert rest.unread is not None
+    assert looked(resting(ToldTopic(views={1: ZOMBIE}))) is None, "each has its offset, below the high watermark"
+    assert looked(resting(ToldTopic(), unplaced=(0,))) is None, "every broker names the same leader"
 
 
 def test_what_every_broker_tells_alike_is_evidence_of_a_loss() -> None:
@@ -175,13 +189,13 @@ def test_without_log_ends_it_goes_by_acknowledged_offsets_and_by_time(topic: Tol
     assert "no log end is told" in str(looked(rest))
     assert rest.can_be_read
     assert rest.unread is not None
-    clock.now += LAG_S / 2
+    clock.now += GRACE_S / 2
     told, topic.views = topic.views, {**topic.views, 3: replace(ELECTED, leader_epoch=None)}
     assert "not every broker that is to have it names the same leader" in str(looked(rest))
     topic.views = told
-    clock.now += LAG_S / 2 + 1
+    clock.now += GRACE_S / 2 + 1
     assert "no log end is told" in str(looked(rest)), "in sync for a moment, and for that long again"
-    clock.now += LAG_S
+    clock.now += GRACE_S
     assert looked(rest) is None
 
 
@@ -253,3 +267,10 @@ def test_acknowledged_ends_are_those_of_the_greatest_offsets(tmp_path: Path) -> 
     for told in ([(10, 5), (11, None), (12, 9)], [(14, 8), (15, 0)]):
         ledger.record_outcomes([OutcomeEntry(one, ProduceOutcome.ACKNOWLEDGED, None, at, 0) for one, at in told])
     assert acknowledged_ends(RunDirectory(tmp_path), 10, 2) == {0: 10, 1: 1}
+
+
+def test_a_partition_with_a_record_that_was_acknowledged_without_an_offset_is_named(tmp_path: Path) -> None:
+    unknown, acknowledged = ProduceOutcome.INDETERMINATE, ProduceOutcome.ACKNOWLEDGED
+    told = [(10, acknowledged, 5), (11, unknown, None), (12, acknowledged, None), (13, acknowledged, 7)]
+    LedgerWriter(tmp_path / "ledger").record_outcomes([OutcomeEntry(one, is_, None, at, 0) for one, is_, at in told])
+    assert unplaced_partitions(RunDirectory(tmp_path), 10, 2) == {0}

@@ -49,21 +49,37 @@ def test_a_topic_that_is_not_known_is_none() -> None:
 
 
 class Asker:
-    """Has the answer of each broker; the first one answers who asks nobody by name."""
+    """Has the answer of each broker; the first one answers who asks nobody by name.
 
-    def __init__(self, **values: tuple[str, int] | None) -> None:
+    Of the broker's own settings it tells whether it is migrated; ``refused`` tells nothing of them.
+    """
+
+    def __init__(self, migrating: str | None = "false", **values: tuple[str, int] | None) -> None:
         self._values = {int(name.removeprefix("broker_")): value for name, value in values.items()}
+        self._migrating = migrating
 
-    def ask(self, request: object, broker: int | None = None) -> Any:  # noqa: ANN401
+    def ask(self, request: Any, broker: int | None = None) -> Any:  # noqa: ANN401
         assert "DescribeConfigs" in type(request).__name__
         told = self._values[1 if broker is None else broker]
         if told is None:
             return NotSeen("no answer in time")
         result = DescribeConfigsResponse.DescribeConfigsResult
-        config = result.DescribeConfigsResourceResult(
-            version=1, name=UNCLEAN, value=told[0], config_source=told[1], synonyms=[]
-        )
-        return DescribeConfigsResponse(version=1, results=[result(version=1, error_code=0, configs=[config])])
+        config = result.DescribeConfigsResourceResult
+        of_topic = config(version=1, name=UNCLEAN, value=told[0], config_source=told[1], synonyms=[])
+        results = [result(version=1, error_code=0, configs=[of_topic])]
+        if len(request.resources) > 1:
+            assert request.resources[1][:2] == (4, str(broker))
+            results.append(self._of_broker(result, config))
+        return DescribeConfigsResponse(version=1, results=results)
+
+    def _of_broker(self, result: Any, config: Any) -> Any:  # noqa: ANN401
+        if self._migrating == "refused":
+            return result(version=1, error_code=31, configs=[])  # CLUSTER_AUTHORIZATION_FAILED
+        if self._migrating is None:
+            return result(version=1, error_code=0, configs=[])
+        name = "zookeeper.metadata.migration.enable"
+        one = config(version=1, name=name, value=self._migrating, config_source=BROKER_FILE, synonyms=[])
+        return result(version=1, error_code=0, configs=[one])
 
 
 @pytest.mark.parametrize("source", [TOPIC, CLUSTER_DEFAULT])
@@ -78,6 +94,16 @@ def test_a_brokers_own_value_is_asked_of_each() -> None:
     told = settings_seen(asker, "t", (1, 2, 3), is_kraft=False)  # type: ignore[arg-type]
     assert told.sources == {UNCLEAN: "server.properties"}
     assert told.unclean_by_broker == {1: "false", 2: "true", 3: None}
+
+
+@pytest.mark.parametrize(
+    ("migrating", "is_kraft"), [("true", None), ("refused", None), ("false", False), (None, False)]
+)
+def test_brokers_that_may_be_migrated_are_not_said_to_decide(migrating: str | None, is_kraft: bool | None) -> None:
+    own = ("false", BROKER_FILE)
+    told = settings_seen(Asker(migrating, broker_1=own, broker_2=own), "t", (1, 2), is_kraft=False)  # type: ignore[arg-type]
+    assert told.is_kraft is is_kraft
+    assert told.unclean_by_broker == {1: "false", 2: "false"}
 
 
 def test_settings_that_nobody_tells_are_not_seen() -> None:
