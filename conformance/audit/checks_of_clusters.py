@@ -9,15 +9,15 @@ from conformance.audit.audited import facts_of
 from conformance.audit.cluster import MIN_ISR, NotSeen
 from conformance.audit.finding import AuditCheck, AuditFinding, Ground, Severity, Unseen, setting_ground
 from conformance.audit.mends import set_on_topic, upgrade_feature
-from conformance.audit.reassigning import reassign
+from conformance.audit.reassigning import reassigned
 from conformance.audit.release_seen import METADATA_VERSION, LineSpeaks
 from oracle.vocabulary import Acks, MetadataMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from conformance.audit.audited import Audited, TopicFacts
-    from conformance.audit.cluster import BrokerSeen, TopicSeen
+    from conformance.audit.cluster import TopicSeen
 
 OWN_TOPICS = {
     "__consumer_offsets": ("offsets.topic.replication.factor", "committed offsets"),
@@ -43,7 +43,7 @@ def own_topics(audited: Audited) -> Iterator[AuditFinding | Unseen]:
         facts = facts_of(topic)
         is_lone = facts is not None and facts.needed == 1 and wanted > 2
         if topic.partitions and (topic.replication_factor < wanted or is_lone):
-            yield _poor_own_topic(topic, facts, wanted, audited.cluster.brokers)
+            yield _poor_own_topic(topic, facts, wanted, audited)
     if len(known) < len(OWN_TOPICS):
         yield from audited.unseen_brokers("internal-topics")
     for name in OWN_TOPICS:
@@ -51,9 +51,7 @@ def own_topics(audited: Audited) -> Iterator[AuditFinding | Unseen]:
             yield from _to_be_created(audited, name, wanted)
 
 
-def _poor_own_topic(
-    topic: TopicSeen, facts: TopicFacts | None, wanted: int, brokers: Sequence[BrokerSeen]
-) -> AuditFinding:
+def _poor_own_topic(topic: TopicSeen, facts: TopicFacts | None, wanted: int, audited: Audited) -> AuditFinding:
     _, content = OWN_TOPICS[topic.name]
     is_short, factor = topic.replication_factor < wanted, topic.replication_factor
     evidence = (Ground("replication factor", str(factor), "Metadata"),)
@@ -66,8 +64,11 @@ def _poor_own_topic(
         f"topic {topic.name}",
         (*evidence, *more),
         lone if factor == 1 or not is_short else f"{content} bear the end of one broker less than {wanted} replicas do",
-        f"{wanted} replicas{floor}" if is_short else f"{MIN_ISR}=2",
-        reassign(topic, wanted, brokers) if is_short else set_on_topic(topic.name, MIN_ISR, 2),
+        *(
+            reassigned(f"{wanted} replicas{floor}", topic, wanted, audited)
+            if is_short
+            else (f"{MIN_ISR}=2", set_on_topic(topic.name, MIN_ISR, 2))
+        ),
     )
 
 
