@@ -9,6 +9,7 @@ from conformance.audit.audited import facts_of
 from conformance.audit.cluster import MIN_ISR, NotSeen
 from conformance.audit.finding import AuditCheck, AuditFinding, Ground, Severity, Unseen, setting_ground
 from conformance.audit.mends import set_on_topic, upgrade_feature
+from conformance.audit.own_topics import OWN_TOPICS
 from conformance.audit.reassigning import reassigned
 from conformance.audit.release_seen import METADATA_VERSION, LineSpeaks
 from oracle.vocabulary import Acks, MetadataMode
@@ -19,12 +20,6 @@ if TYPE_CHECKING:
     from conformance.audit.audited import Audited, TopicFacts
     from conformance.audit.cluster import TopicSeen
 
-OWN_TOPICS = {
-    "__consumer_offsets": ("offsets.topic.replication.factor", "committed offsets"),
-    "__transaction_state": ("transaction.state.log.replication.factor", "the state of transactions"),
-    "__share_group_state": ("share.coordinator.state.topic.replication.factor", "the state of share groups"),
-}
-"""Kafka's own topics, by what broker setting they are created, and what is lost with their records."""
 LAG_LEAST_MS = 5_000
 """Less throws followers out that are merely busy; a broker refuses less than replica.fetch.wait.max.ms."""
 LAG_BUILT_IN_MS = 30_000
@@ -44,15 +39,16 @@ def own_topics(audited: Audited) -> Iterator[AuditFinding | Unseen]:
         is_lone = facts is not None and facts.needed == 1 and wanted > 2
         if topic.partitions and (topic.replication_factor < wanted or is_lone):
             yield _poor_own_topic(topic, facts, wanted, audited)
-    if len(known) < len(OWN_TOPICS):
+    yield from (Unseen("internal-topics", f"topic {name}", why.why) for name, why in audited.cluster.hidden.items())
+    absent = [name for name in OWN_TOPICS if name not in known and name not in audited.cluster.hidden]
+    if absent:
         yield from audited.unseen_brokers("internal-topics")
-    for name in OWN_TOPICS:
-        if name not in known:
-            yield from _to_be_created(audited, name, wanted)
+    for name in absent:
+        yield from _to_be_created(audited, name, wanted)
 
 
 def _poor_own_topic(topic: TopicSeen, facts: TopicFacts | None, wanted: int, audited: Audited) -> AuditFinding:
-    _, content = OWN_TOPICS[topic.name]
+    content = OWN_TOPICS[topic.name].content
     is_short, factor = topic.replication_factor < wanted, topic.replication_factor
     evidence = (Ground("replication factor", str(factor), "Metadata"),)
     more = () if facts is None else (setting_ground(MIN_ISR, facts.min_isr),)
@@ -73,7 +69,7 @@ def _poor_own_topic(topic: TopicSeen, facts: TopicFacts | None, wanted: int, aud
 
 
 def _to_be_created(audited: Audited, name: str, wanted: int) -> Iterator[AuditFinding]:
-    setting, content = OWN_TOPICS[name]
+    setting, content = OWN_TOPICS[name].factor, OWN_TOPICS[name].content
     every = [one for _, one in audited.cluster.broker_setting(setting)]
     told = [one for one in every if int(one.value or wanted) < wanted]
     if told:
