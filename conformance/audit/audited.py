@@ -175,7 +175,11 @@ class Audited:
 
     def has_replicas_nowhere(self, partition: PartitionSeen) -> bool:
         """Return whether a partition is known to have replicas on brokers that there are not."""
-        return self.registered is not None and not self.registered.issuperset(partition.replicas)
+        return any(map(self.is_nowhere, partition.replicas))
+
+    def is_nowhere(self, broker: int) -> bool:
+        """Return whether a broker is known not to be registered; one that is down is."""
+        return self.registered is not None and broker not in self.registered
 
     @cached_property
     def heeds_unclean(self) -> bool:

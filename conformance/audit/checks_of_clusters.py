@@ -9,22 +9,17 @@ from conformance.audit.audited import facts_of
 from conformance.audit.cluster import MIN_ISR, NotSeen
 from conformance.audit.finding import AuditCheck, AuditFinding, Ground, Severity, Unseen, setting_ground
 from conformance.audit.mends import set_on_topic, upgrade_feature
-from conformance.audit.reassigning import reassign
+from conformance.audit.own_topics import OWN_TOPICS
+from conformance.audit.reassigning import reassigned
 from conformance.audit.release_seen import METADATA_VERSION, LineSpeaks
 from oracle.vocabulary import Acks, MetadataMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from conformance.audit.audited import Audited, TopicFacts
-    from conformance.audit.cluster import BrokerSeen, TopicSeen
+    from conformance.audit.cluster import TopicSeen
 
-OWN_TOPICS = {
-    "__consumer_offsets": ("offsets.topic.replication.factor", "committed offsets"),
-    "__transaction_state": ("transaction.state.log.replication.factor", "the state of transactions"),
-    "__share_group_state": ("share.coordinator.state.topic.replication.factor", "the state of share groups"),
-}
-"""Kafka's own topics, by what broker setting they are created, and what is lost with their records."""
 LAG_LEAST_MS = 5_000
 """Less throws followers out that are merely busy; a broker refuses less than replica.fetch.wait.max.ms."""
 LAG_BUILT_IN_MS = 30_000
@@ -43,18 +38,17 @@ def own_topics(audited: Audited) -> Iterator[AuditFinding | Unseen]:
         facts = facts_of(topic)
         is_lone = facts is not None and facts.needed == 1 and wanted > 2
         if topic.partitions and (topic.replication_factor < wanted or is_lone):
-            yield _poor_own_topic(topic, facts, wanted, audited.cluster.brokers)
-    if len(known) < len(OWN_TOPICS):
+            yield _poor_own_topic(topic, facts, wanted, audited)
+    yield from (Unseen("internal-topics", f"topic {name}", why.why) for name, why in audited.cluster.hidden.items())
+    absent = [name for name in OWN_TOPICS if name not in known and name not in audited.cluster.hidden]
+    if absent:
         yield from audited.unseen_brokers("internal-topics")
-    for name in OWN_TOPICS:
-        if name not in known:
-            yield from _to_be_created(audited, name, wanted)
+    for name in absent:
+        yield from _to_be_created(audited, name, wanted)
 
 
-def _poor_own_topic(
-    topic: TopicSeen, facts: TopicFacts | None, wanted: int, brokers: Sequence[BrokerSeen]
-) -> AuditFinding:
-    _, content = OWN_TOPICS[topic.name]
+def _poor_own_topic(topic: TopicSeen, facts: TopicFacts | None, wanted: int, audited: Audited) -> AuditFinding:
+    content = OWN_TOPICS[topic.name].content
     is_short, factor = topic.replication_factor < wanted, topic.replication_factor
     evidence = (Ground("replication factor", str(factor), "Metadata"),)
     more = () if facts is None else (setting_ground(MIN_ISR, facts.min_isr),)
@@ -66,13 +60,16 @@ def _poor_own_topic(
         f"topic {topic.name}",
         (*evidence, *more),
         lone if factor == 1 or not is_short else f"{content} bear the end of one broker less than {wanted} replicas do",
-        f"{wanted} replicas{floor}" if is_short else f"{MIN_ISR}=2",
-        reassign(topic, wanted, brokers) if is_short else set_on_topic(topic.name, MIN_ISR, 2),
+        *(
+            reassigned(f"{wanted} replicas{floor}", topic, wanted, audited)
+            if is_short
+            else (f"{MIN_ISR}=2", set_on_topic(topic.name, MIN_ISR, 2))
+        ),
     )
 
 
 def _to_be_created(audited: Audited, name: str, wanted: int) -> Iterator[AuditFinding]:
-    setting, content = OWN_TOPICS[name]
+    setting, content = OWN_TOPICS[name].factor, OWN_TOPICS[name].content
     every = [one for _, one in audited.cluster.broker_setting(setting)]
     told = [one for one in every if int(one.value or wanted) < wanted]
     if told:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from conformance.audit.audited import Audited, TopicFacts
     from conformance.audit.cluster import PartitionSeen, TopicSeen
 
+GIVEN_UP = "KAFKA_STORAGE_ERROR"
+"""What DescribeLogDirs tells of a log directory that a broker has given up; no other error says that of the disk."""
+
 
 def without_leader(audited: Audited) -> Iterator[AuditFinding | Unseen]:
     """Yield partitions that nobody leads, and for which no eligible leader replica waits."""
@@ -101,15 +104,20 @@ def next_restart(audited: Audited) -> Iterator[AuditFinding | Unseen]:
 def offline_log_directories(audited: Audited) -> Iterator[AuditFinding | Unseen]:
     """Yield brokers that have given up a log directory, and go on without it (KIP-112)."""
     for broker in audited.cluster.brokers:
-        if isinstance(broker.offline_directories, NotSeen):
-            yield Unseen("log-directory-offline", f"broker {broker.id}", broker.offline_directories.why)
-        elif broker.offline_directories:
-            directories = sorted(broker.offline_directories.items())
+        if isinstance(broker.directory_errors, NotSeen):
+            yield Unseen("log-directory-offline", f"broker {broker.id}", broker.directory_errors.why)
+            continue
+        told = sorted(broker.directory_errors.items())
+        for path, error in told:
+            if error != GIVEN_UP:
+                yield Unseen("log-directory-offline", f"broker {broker.id}", f"DescribeLogDirs tells {error} of {path}")
+        given_up = [path for path, error in told if error == GIVEN_UP]
+        if given_up:
             yield AuditFinding(
                 "log-directory-offline",
                 Severity.HIGH,
                 f"broker {broker.id}",
-                tuple(Ground("log directory", f"{path}: {error}", "DescribeLogDirs") for path, error in directories),
+                tuple(Ground("log directory", f"{path}: {GIVEN_UP}", "DescribeLogDirs") for path in given_up),
                 "no replica in that directory is in sync or can lead, while the broker itself looks well: each counts "
                 "as a failure that has happened already; if the disk is lost, so are they",
                 "repair or replace the disk, then restart the broker: it copies what it lacks from the leaders",

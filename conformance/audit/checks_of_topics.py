@@ -8,7 +8,7 @@ from conformance.audit.cluster import MIN_ISR
 from conformance.audit.finding import AuditCheck, AuditFinding, Ground, Severity, Unseen, setting_ground
 from conformance.audit.losses import loss_words
 from conformance.audit.mends import set_on_topic
-from conformance.audit.reassigning import reassign
+from conformance.audit.reassigning import reassigned
 from oracle.vocabulary import Acks
 
 if TYPE_CHECKING:
@@ -46,8 +46,7 @@ def one_replica(audited: Audited) -> Iterator[AuditFinding | Unseen]:
                 f"topic {topic.name}",
                 (Ground("replication factor", "1", "Metadata"),),
                 "while its broker is down nothing can be read or written; if its disk is lost, so is every record",
-                f"give every partition {RECOMMENDED} replicas",
-                reassign(topic, RECOMMENDED, audited.cluster.brokers),
+                *reassigned(f"give every partition {RECOMMENDED} replicas", topic, RECOMMENDED, audited),
             )
 
 
@@ -71,8 +70,12 @@ def more_replicas_than_brokers(audited: Audited) -> Iterator[AuditFinding | Unse
                     Ground("brokers that there are not", nowhere, "DescribeCluster"),
                 ),
                 "replicas that are nowhere are never in sync: each failure counts for one more than it seems to",
-                "reassign its partitions to brokers that there are, or bring the missing ones back",
-                reassign(topic, topic.replication_factor, audited.cluster.brokers),
+                *reassigned(
+                    "reassign its partitions to brokers that there are, or bring the missing ones back",
+                    topic,
+                    topic.replication_factor,
+                    audited,
+                ),
             )
 
 
@@ -89,8 +92,9 @@ def fewer_replicas_than_others(audited: Audited) -> Iterator[AuditFinding | Unse
                     Ground("of most topics", str(audited.norm), "Metadata"),
                 ),
                 "it bears fewer failures than the cluster's other topics",
-                f"give it {audited.norm} replicas, too, if its records are worth it",
-                reassign(topic, audited.norm, audited.cluster.brokers),
+                *reassigned(
+                    f"give it {audited.norm} replicas, too, if its records are worth it", topic, audited.norm, audited
+                ),
             )
 
 
@@ -185,8 +189,12 @@ def two_replicas(audited: Audited) -> Iterator[AuditFinding | Unseen]:
                 f"topic {facts.name}",
                 _evidence(facts),
                 f"{lone}; with {MIN_ISR}=2 one restart stops its writes",
-                f"give every partition {RECOMMENDED} replicas, and then {MIN_ISR}=2",
-                reassign(facts.topic, RECOMMENDED, audited.cluster.brokers),
+                *reassigned(
+                    f"give every partition {RECOMMENDED} replicas, and then {MIN_ISR}=2",
+                    facts.topic,
+                    RECOMMENDED,
+                    audited,
+                ),
             )
 
 
@@ -205,8 +213,12 @@ def one_rack(audited: Audited) -> Iterator[AuditFinding | Unseen]:
                 f"topic {topic.name}",
                 (Ground("racks of a partition's replicas", ", ".join(alike), "Metadata"),),
                 "what ends that rack ends every replica: without power all of its unflushed records are lost",
-                f"spread its replicas over the racks {', '.join(sorted(audited.racks))}",
-                reassign(topic, topic.replication_factor, audited.cluster.brokers),
+                *reassigned(
+                    f"spread its replicas over the racks {', '.join(sorted(audited.racks))}",
+                    topic,
+                    topic.replication_factor,
+                    audited,
+                ),
             )
 
 

@@ -50,11 +50,9 @@ class NotSeen:
 
     Attributes:
         why: in words, such as ``needs DESCRIBE_CONFIGS on the topic``.
-        is_refused: whether it is this user who may not see it.
     """
 
     why: str
-    is_refused: bool = False
 
 
 Settings = dict[str, Setting]
@@ -83,14 +81,14 @@ class BrokerSeen:
         rack: None if it has none.
         speaks: what it says that it can do.
         settings: those that checks read.
-        offline_directories: its log directories that it has given up, with the error that it tells.
+        directory_errors: of its log directories that it tells an error of, which.
     """
 
     id: int
     rack: str | None
     speaks: Spoken | NotSeen
     settings: Settings | NotSeen
-    offline_directories: Mapping[str, str] | NotSeen
+    directory_errors: Mapping[str, str] | NotSeen
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +152,7 @@ class ClusterSeen:
         quorum: None with ZooKeeper.
         transactional_ids: that coordinators know.
         eligible: None if partitions' eligible leader replicas were read, else why they were not.
+        hidden: Kafka's own topics that are not among the topics and may be there all the same, with why that is open.
     """
 
     id: str | None
@@ -163,6 +162,7 @@ class ClusterSeen:
     quorum: QuorumSeen | NotSeen | None
     transactional_ids: tuple[str, ...] | NotSeen
     eligible: NotSeen | None
+    hidden: Mapping[str, NotSeen]
 
     @property
     def partitions(self) -> int:

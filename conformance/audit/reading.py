@@ -23,7 +23,16 @@ from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 
 from conformance.audit.asking import BrokerAsker
 from conformance.audit.cluster import MIN_ISR, UNCLEAN, BrokerSeen, ClusterSeen, NotSeen, QuorumSeen, Source, Spoken
-from conformance.audit.told import EligibleTold, offline_told, refused, settings_told, topic_told
+from conformance.audit.own_topics import TRANSACTION_STATE, possible
+from conformance.audit.told import (
+    EligibleTold,
+    directory_errors_told,
+    hidden_told,
+    refused,
+    settings_told,
+    topic_told,
+    untold_directories,
+)
 from conformance.clients import CLIENT
 from conformance.clients.client_settings import ClientSettings
 from conformance.clients.connecting import UnreadableClusterError, connected
@@ -57,8 +66,6 @@ TOPICS_AT_ONCE = 200
 """So many topics' settings are asked for in one request."""
 PARTITIONS_AT_ONCE = 2000
 """As many as a broker answers for in one DescribeTopicPartitions (``max.request.partition.size.limit``)."""
-TRANSACTION_STATE = "__transaction_state"
-"""The topic that is there once somebody had a transaction."""
 PLAIN = ClientSettings()
 PATIENCE_S = 5.0
 """So long one broker may take for one answer."""
@@ -101,6 +108,8 @@ class ClusterReader:
         eligible = self._eligible(names)
         settings = self._settings_of_topics(names)
         settings |= {one.name: refused(MetadataRequest, one.error_code) for one in found if one.error_code}
+        listed = {one.name for one in metadata.topics}
+        hidden = self._hidden([one for one in possible(brokers) if one not in listed])
         return ClusterSeen(
             id=metadata.cluster_id,
             brokers=brokers,
@@ -109,8 +118,9 @@ class ClusterReader:
             ),
             fenced=self._fenced(),
             quorum=self._quorum(),
-            transactional_ids=self._transactional_ids(brokers, names),
+            transactional_ids=self._transactional_ids(brokers, may_be=TRANSACTION_STATE in {*listed, *hidden}),
             eligible=eligible if isinstance(eligible, NotSeen) else None,
+            hidden=hidden,
         )
 
     def _metadata(self) -> Any:  # noqa: ANN401 - kafka-python makes its classes when it is imported
@@ -122,8 +132,8 @@ class ClusterReader:
     def _broker(self, node: Any) -> BrokerSeen:  # noqa: ANN401
         speaks = self._spoken(node.node_id)
         settings = speaks if isinstance(speaks, NotSeen) else self._settings_of(node.node_id)
-        offline = speaks if isinstance(speaks, NotSeen) else self._offline_directories(node.node_id, speaks)
-        return BrokerSeen(node.node_id, node.rack, speaks, settings, offline)
+        errors = speaks if isinstance(speaks, NotSeen) else self._directory_errors(node.node_id, speaks)
+        return BrokerSeen(node.node_id, node.rack, speaks, settings, errors)
 
     def _spoken(self, broker: int) -> Spoken | NotSeen:
         asked = ApiVersionsRequest(client_software_name=CLIENT, client_software_version="1")
@@ -136,12 +146,11 @@ class ClusterReader:
             {one.name: one.max_version_level for one in answer.finalized_features or ()},
         )
 
-    def _offline_directories(self, broker: int, speaks: Spoken) -> dict[str, str] | NotSeen:
-        """Return the log directories that a broker has given up; up to 0.11 it ends with the first (KIP-112)."""
+    def _directory_errors(self, broker: int, speaks: Spoken) -> dict[str, str] | NotSeen:
         if _LOG_DIRS not in speaks.requests:
-            return {}
+            return untold_directories(speaks)
         answer = self._asker.ask(DescribeLogDirsRequest(topics=[]), broker)
-        return answer if isinstance(answer, NotSeen) else offline_told(answer)
+        return answer if isinstance(answer, NotSeen) else directory_errors_told(answer)
 
     def _settings_of(self, broker: int) -> Settings | NotSeen:
         return self._described([(_BROKER, str(broker), [*BROKER_SETTINGS, *MORE_BROKER_SETTINGS])], broker)[str(broker)]
@@ -152,6 +161,18 @@ class ClusterReader:
             asked = [(_TOPIC, name, list(TOPIC_SETTINGS)) for name in names[at : at + TOPICS_AT_ONCE]]
             found.update(self._described(asked))
         return found
+
+    def _hidden(self, names: Sequence[str]) -> dict[str, NotSeen]:
+        """Return which topics that Metadata does not list may be there all the same.
+
+        Metadata is not asked for them by name: up to 2.7 brokers then create their own topics, although they are told
+        not to. DescribeConfigs creates none; that there is no such topic it tells only who may DESCRIBE_CONFIGS it.
+        """
+        if not names:
+            return {}
+        asked = [(_TOPIC, name, list(TOPIC_SETTINGS)) for name in names]
+        answer = self._asker.ask(DescribeConfigsRequest(resources=asked, include_synonyms=False))
+        return dict.fromkeys(names, answer) if isinstance(answer, NotSeen) else hidden_told(answer, names)
 
     def _described(
         self, asked: list[tuple[int, str, list[str]]], broker: int | None = None
@@ -185,17 +206,20 @@ class ClusterReader:
         voters = tuple(sorted(one.replica_id for one in found.current_voters))
         return QuorumSeen(voters, {voter: hosts[voter] for voter in voters if voter in hosts})
 
-    def _transactional_ids(self, brokers: Sequence[BrokerSeen], topics: Sequence[str]) -> tuple[str, ...] | NotSeen:
-        """Return the transactional ids; that there is none is believed if none can have been left out."""
+    def _transactional_ids(self, brokers: Sequence[BrokerSeen], *, may_be: bool) -> tuple[str, ...] | NotSeen:
+        """Return the transactional ids; brokers leave out what a user may not see.
+
+        Args:
+            brokers: all.
+            may_be: whether there may be one, by the topic that is there once somebody had a transaction.
+        """
         found: set[str] = set()
         for broker in brokers:
             answer = self._asker.ask(ListTransactionsRequest(state_filters=[], producer_id_filters=[]), broker.id)
             if isinstance(answer, NotSeen):
                 return answer
             found.update(one.transactional_id for one in answer.transaction_states)
-        asked = [seen for one in brokers for seen in (one.settings, one.offline_directories)]
-        is_limited = any(isinstance(one, NotSeen) and one.is_refused for one in asked)
-        if not found and (is_limited or TRANSACTION_STATE in topics):
+        if not found and may_be:
             return NotSeen("ListTransactions tells of no transactional id: there is none, or this user may see none")
         return tuple(sorted(found))
 

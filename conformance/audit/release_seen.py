@@ -123,7 +123,7 @@ def _otherwise(named: Line, spoken: Sequence[LineSpeaks]) -> tuple[str, ...]:
     is_so = (
         kept is None
         or kept in alike
-        or any(_is_fork(one) and known_lines()[kept].says_no_more_than(one) for one in spoken)
+        or any(is_fork(one) and known_lines()[kept].says_no_more_than(one) for one in spoken)
     )
     return () if is_so else tuple(dict.fromkeys(alike))
 
@@ -134,7 +134,8 @@ def _line_of(text: str) -> tuple[str, str]:
     return version.rpartition(".")[0], mode
 
 
-def _is_fork(spoken: LineSpeaks) -> bool:
+def is_fork(spoken: LineSpeaks) -> bool:
+    """Return whether a broker speaks like none of the lines that are known."""
     return spoken not in known_lines().values()
 
 

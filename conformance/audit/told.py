@@ -12,14 +12,16 @@ from kafka.errors import KafkaError, KafkaTimeoutError
 from kafka.protocol.admin import DescribeConfigsRequest, DescribeLogDirsRequest
 
 from conformance.audit.cluster import NotSeen, PartitionSeen, Setting, Source, TopicSeen
+from conformance.audit.release_seen import LineSpeaks, is_fork
 from oracle.error_codes import error_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from conformance.audit.cluster import Settings
+    from conformance.audit.cluster import Settings, Spoken
 
 _NO_SOURCE = -1  # up to 1.0
+_NO_SUCH_TOPIC = 3  # UNKNOWN_TOPIC_OR_PARTITION
 _SOURCES = {
     1: Source.TOPIC,
     2: Source.BROKER,
@@ -97,14 +99,36 @@ def _source(config: Any, otherwise: Source) -> Source:  # noqa: ANN401
     return _SOURCES.get(config.config_source, Source.NOT_TOLD)
 
 
-def offline_told(answer: Any) -> dict[str, str] | NotSeen:  # noqa: ANN401
-    """Return the log directories that a DescribeLogDirs answer has an error for, with the error.
+def hidden_told(answer: Any, names: Collection[str]) -> dict[str, NotSeen]:  # noqa: ANN401
+    """Return of which topics that Metadata does not list a DescribeConfigs answer does not say that there are none.
+
+    Up to 1.1 brokers tell settings of topics that there are not.
+    """
+    told = {one.resource_name: one.error_code for one in answer.results}
+    return {name: _hidden(told.get(name, 0)) for name in names if told.get(name) != _NO_SUCH_TOPIC}
+
+
+def _hidden(code: int) -> NotSeen:
+    return refused(DescribeConfigsRequest, code) if code else NotSeen("Metadata leaves it out, though it may be there")
+
+
+def directory_errors_told(answer: Any) -> dict[str, str] | NotSeen:  # noqa: ANN401
+    """Return the log directories that a DescribeLogDirs answer has an error for, with the error's name.
 
     Up to 2.8 who may not DESCRIBE the cluster is told of no directory, without an error.
     """
     if not answer.results:
         return not_allowed(f"{request_name(DescribeLogDirsRequest)} tells of no log directory")
     return {one.log_dir: error_name(one.error_code) for one in answer.results if one.error_code}
+
+
+def untold_directories(speaks: Spoken) -> dict[str, str] | NotSeen:
+    """Return what is known of the log directories of a broker that does not take DescribeLogDirs.
+
+    None is given up where its release is known to lack the request: up to 0.11 it ends with the first (KIP-112).
+    """
+    unknown = NotSeen("it does not take DescribeLogDirs, and is of no release that is known to lack it")
+    return unknown if is_fork(LineSpeaks.of(speaks)) else {}
 
 
 def refused(request: Any, code: int) -> NotSeen:  # noqa: ANN401
@@ -117,7 +141,7 @@ def refused(request: Any, code: int) -> NotSeen:  # noqa: ANN401
 
 def not_allowed(what: str) -> NotSeen:
     """Return that this user may not see something."""
-    return NotSeen(f"not allowed to see: {what}", is_refused=True)
+    return NotSeen(f"not allowed to see: {what}")
 
 
 def request_name(request: Any) -> str:  # noqa: ANN401

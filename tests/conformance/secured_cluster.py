@@ -78,7 +78,11 @@ class Secured:
 
 @contextmanager
 def secured_cluster(
-    version: str, directory: Path, overrides: Mapping[str, str] | None = None, protocol: str = "SASL_SSL"
+    version: str,
+    directory: Path,
+    overrides: Mapping[str, str] | None = None,
+    protocol: str = "SASL_SSL",
+    features: Mapping[str, int] | None = None,
 ) -> Iterator[Secured]:
     """Start three brokers of a release; alice may do everything on the secured listener."""
     files = directory / "certificates"
@@ -88,7 +92,9 @@ def secured_cluster(
     settings = {**_listener(files, protocol), **(overrides or {})}
     mode = release.default_metadata_mode
     controller = 100 if mode is MetadataMode.KRAFT else None
-    spec = ClusterSpec(release, mode, controller_id=controller, overrides=settings, client_links=True)
+    spec = ClusterSpec(
+        release, mode, controller_id=controller, overrides=settings, client_links=True, features=features or {}
+    )
     backend, relay = ProcessBackend(), DirectRelay()
     try:
         with Cluster.start(spec, jars_of(release), backend, relay, directory) as cluster:

@@ -90,7 +90,7 @@ def good(line: str = NEWEST, **levels: int) -> ClusterSeen:
     topics = (topic("orders", of_topic()), topic("payments", of_topic()), topic("__consumer_offsets", of_topic()))
     quorum = QuorumSeen((11, 12, 13), {11: "c-1", 12: "c-2", 13: "c-3"}) if is_kraft else None
     fenced = () if is_kraft else NotSeen("the release has no DescribeCluster that tells it")
-    return ClusterSeen("id", brokers, topics, fenced, quorum, (), None)
+    return ClusterSeen("id", brokers, topics, fenced, quorum, (), None, {})
 
 
 def with_topic(
@@ -155,7 +155,7 @@ def with_an_older_broker() -> ClusterSeen:
 
 def with_offline_directory() -> ClusterSeen:
     cluster = good()
-    first = replace(cluster.brokers[0], offline_directories={"/disk-2": "KAFKA_STORAGE_ERROR"})
+    first = replace(cluster.brokers[0], directory_errors={"/disk-2": "KAFKA_STORAGE_ERROR"})
     return replace(cluster, brokers=(first, *cluster.brokers[1:]))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from confluent_kafka import Producer
 from confluent_kafka.admin import (
     AclBinding,
     AclBindingFilter,
@@ -18,6 +19,7 @@ from confluent_kafka.admin import (
 
 from conformance.audit.audit import CHECKS, audit
 from conformance.audit.audited import Audited
+from conformance.audit.cluster import NotSeen
 from conformance.audit.reading import cluster_reader
 from conformance.audit.release_seen import release_seen
 from conformance.clients.client_settings import client_settings
@@ -38,7 +40,10 @@ AUTHORIZERS = {
     MetadataMode.KRAFT: "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
 }
 CARELESS = {"min.insync.replicas": "1", "unclean.leader.election.enable": "true"}
-TOPICS = {"shown": CARELESS, "named": CARELESS, "hidden": CARELESS}
+TOPICS = {"shown": CARELESS, "named": CARELESS, "hidden": CARELESS, "__consumer_offsets": {}}
+OWN_TOPICS = {"topic __consumer_offsets", "topic __transaction_state"}
+SHARES = "__share_group_state"
+"""There is none, as nobody has shared anything."""
 OF_SETTINGS = {
     "min-isr-1",
     "min-isr-equals-replicas",
@@ -56,14 +61,21 @@ OF_KRAFT = {"controller-quorum", "broker-min-isr-unheeded"}
 
 @pytest.fixture(scope="module", params=["2.8.2", "4.4.0"])
 def secured(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
-    """A cluster whose users may do what ACLs say; only the brokers, and who needs no password, may do everything."""
+    """A cluster whose users may do what ACLs say; only the brokers, and who needs no password, may do everything.
+
+    Somebody had a transaction; __consumer_offsets has three replicas, though brokers would create it with one.
+    """
     mode = find_release(request.param).default_metadata_mode
     own = {**GOOD, "authorizer.class.name": AUTHORIZERS[mode], "super.users": "User:ANONYMOUS"}
-    with secured_cluster(request.param, tmp_path_factory.mktemp("refusing"), own) as cluster:
+    own["offsets.topic.replication.factor"] = "1"
+    features = {"transaction.version": 1} if mode is MetadataMode.KRAFT else {}
+    with secured_cluster(request.param, tmp_path_factory.mktemp("refusing"), own, features=features) as cluster:
         admin = _admin(cluster)
         asked = [NewTopic(name, 1, 3, config=config) for name, config in TOPICS.items()]
         for created in admin.create_topics(asked).values():
             created.result(30)
+        producer = Producer({"bootstrap.servers": cluster.cluster.bootstrap, "transactional.id": "hidden", **QUIET})
+        producer.init_transactions(60)
         yield cluster
 
 
@@ -149,8 +161,25 @@ def test_settings_that_a_user_may_not_see_are_told_by_topic_and_those_that_he_ma
 def test_who_may_see_the_cluster_alone_is_told_of_it(secured: Secured) -> None:
     everything = ResourceType.BROKER, "kafka-cluster"
     _allow(secured, (*everything, AclOperation.DESCRIBE), (*everything, AclOperation.DESCRIBE_CONFIGS))
-    found = _audited(secured, lambda found: not found.audited.cluster.topics and not _refused(found))
-    assert not _refused(found)
-    assert not {one.check for one in found.unseen} & {"lag-time", "auto-create", "log-directory-offline"}
+    found = _audited(secured, lambda found: not found.audited.cluster.topics and bool(found.rows))
+    assert _refused(found).keys() <= {"internal-topics"}
+    unseen = {one.check for one in found.unseen}
+    assert not unseen & {"lag-time", "auto-create", "log-directory-offline"}
     one_voter = {"controller-quorum"} if secured.cluster.spec.is_kraft else set()
     assert {row.finding.check for row in found.rows} == one_voter | {"unflushed-in-one-room"}
+    hidden = OWN_TOPICS | ({f"topic {SHARES}"} if secured.cluster.spec.is_kraft else set())
+    assert [set(one.subjects) for one in found.unseen if one.check == "internal-topics"] == [hidden]
+    assert isinstance(found.audited.cluster.transactional_ids, NotSeen)
+    if secured.cluster.spec.is_kraft:
+        assert "transaction-version" in unseen
+
+
+def test_that_there_is_no_such_topic_is_believed_of_who_may_describe_it_and_asking_creates_none(
+    secured: Secured,
+) -> None:
+    everything = ResourceType.BROKER, "kafka-cluster"
+    shares = ResourceType.TOPIC, SHARES
+    _allow(secured, *((*one, AclOperation.DESCRIBE_CONFIGS) for one in (everything, shares)))
+    found = _audited(secured, lambda found: SHARES not in found.audited.cluster.hidden and bool(found.rows))
+    assert {f"topic {one}" for one in found.audited.cluster.hidden} == OWN_TOPICS
+    assert SHARES not in _admin(secured).list_topics(timeout=30).topics

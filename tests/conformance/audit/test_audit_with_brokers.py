@@ -133,6 +133,7 @@ def test_each_mistaken_topic_is_found_by_its_own_check_and_by_read_requests_alon
     assert found.audited.release.line is not None
     assert found.audited.release.line.release == cluster.spec.release
     assert _requests_of_clients(trace) <= READING.keys()
+    assert {one.name for one in _audited(cluster.bootstrap).audited.cluster.topics} == TOPICS.keys()
     assert {3, 18} <= _requests_of_clients(trace)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.audit.audit import CHECKS, audit
+from conformance.audit.audit import CHECKS, UnseenRow, audit
 from conformance.audit.audited import Audited, Producers
 from conformance.audit.cluster import MIN_ISR, NotSeen, QuorumSeen, Setting, Source, TopicSeen
 from conformance.audit.defects import defects_seen
@@ -140,6 +140,28 @@ def test_a_broker_that_tells_no_settings_is_named_once_however_many_topics_are_t
     mute = replace(cluster.brokers[0], settings=NotSeen("no answer in time"))
     seen = audited(replace(cluster, brokers=(mute, *cluster.brokers[1:]), topics=cluster.topics[:2]))
     assert [one.subjects for one in seen.unseen if one.check == "internal-topics"] == [("broker 1",)]
+
+
+def test_of_a_topic_that_is_hidden_nobody_says_how_it_will_be_created() -> None:
+    cluster = with_brokers(offsets_topic_replication_factor="1", transaction_state_log_replication_factor="1")()
+    hidden = {"__consumer_offsets": NotSeen("not allowed to see: DescribeConfigs")}
+    seen = audited(replace(cluster, topics=cluster.topics[:2], hidden=hidden))
+    assert [row.subjects for row in seen.rows] == [("topic __transaction_state",)]
+    assert [one for one in seen.unseen if one.check == "internal-topics"] == [
+        UnseenRow("internal-topics", "not allowed to see: DescribeConfigs", ("topic __consumer_offsets",))
+    ]
+
+
+def test_only_an_error_of_storage_says_that_a_directory_is_given_up() -> None:
+    cluster = good()
+    told = {"/a": "KAFKA_STORAGE_ERROR", "/b": "UNKNOWN_SERVER_ERROR"}
+    brokers = tuple(replace(one, directory_errors=told if one.id == 1 else {}) for one in cluster.brokers)
+    seen = audited(replace(cluster, brokers=brokers))
+    assert [(row.subjects, [ground.value for ground in row.finding.evidence]) for row in seen.rows] == [
+        (("broker 1",), ["/a: KAFKA_STORAGE_ERROR"])
+    ]
+    why = "DescribeLogDirs tells UNKNOWN_SERVER_ERROR of /b"
+    assert UnseenRow("log-directory-offline", why, ("broker 1",)) in seen.unseen
 
 
 def test_topics_that_are_to_be_created_are_told_in_one_order() -> None:

@@ -18,7 +18,17 @@ from conformance.line import line_named
 from fault_injection.cluster.readiness import await_registered
 from fault_injection.releases import find_release, jars_of
 from tests.conformance.audit.made_clusters import WEAK
-from tests.conformance.audit.seeded_clusters import GOOD, QUIET, Topics, await_findings, await_isr, create, live, seeded
+from tests.conformance.audit.seeded_clusters import (
+    GOOD,
+    QUIET,
+    Topics,
+    audit_of,
+    await_findings,
+    await_isr,
+    create,
+    live,
+    seeded,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -115,6 +125,15 @@ def test_mistakes_of_topics_and_what_befalls_brokers(tmp_path: Path) -> None:
         _unregister(cluster, 4)
         # A broker that was killed is no eligible leader replica when it is back, and the other one is forgotten.
         await_findings(cluster, OF_SETTINGS | GONE | {"on-eligible-replicas": "partition waits-0"}, topics)
+        moves = {
+            one.subject: one
+            for row in audit_of(cluster).rows
+            for one in row.findings
+            if one.check == "replicas-nowhere"
+        }
+        assert moves["topic under"].command is not None
+        assert moves["topic waits"].command is None
+        assert moves["topic waits"].mend.startswith("bring broker 4 back first: ")
 
 
 def _with_a_disk_that_is_gone(cluster: Cluster, broker: int, look: Callable[[], None]) -> None:
