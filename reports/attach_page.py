@@ -140,11 +140,11 @@ def _spans(looks: Sequence[PartitionWatched], attached: Attached, scale: Scale) 
 
 def _span(one: PartitionWatched, end: float, attached: Attached, scale: Scale) -> Span:
     x = scale.x(one.at_ns)
-    return Span(x, max(end - x, 1.0), one.leader, one.leader_epoch, one.isr, len(one.isr) == attached.replicas)
+    return Span(x, max(end - x, 1.0), one.leader, one.leader_epoch, one.isr, one.is_whole(attached.replicas))
 
 
 def _state(one: PartitionWatched | None) -> tuple[object, ...]:
-    return () if one is None else (one.leader, one.leader_epoch, one.isr)
+    return () if one is None else (one.leader, one.leader_epoch, one.isr, one.assigned)
 
 
 def _ticks(scale: Scale) -> list[tuple[float, str]]:

@@ -271,9 +271,11 @@ def _ended(ledger: AttachedLedger) -> Iterator[None]:
 
 
 def _complain_of_unrun(console: Console, run: RunDirectory) -> None:
-    """Say that commands were not run: what they were to break was not broken, or not mended."""
-    given = read_given_commands(run)
-    for one in given[len(read_commands(run)) :]:
+    """Say which commands were not run, or nobody saw end: what they break may not be broken, or not mended."""
+    begun = read_commands(run)
+    for command in (one.command for one in begun if not one.is_end_known):
+        console.complain(f"begun, and its end is not known, since the tester ended first: {command}")
+    for one in read_given_commands(run)[len(begun) :]:
         console.complain(f"not run: {one.command} (due at {one.at_s:g} s), since all was over before its turn")
 
 
