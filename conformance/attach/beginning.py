@@ -45,6 +45,8 @@ OWN_SETTINGS = {
     "unclean.leader.election.enable": "false",
 }
 """Explicit, so that no default of the cluster decides about a created topic."""
+_MAY_BE_DONE = frozenset({None, "_TIMED_OUT", "REQUEST_TIMED_OUT"})
+"""What is told of a request that a controller may have taken all the same."""
 KNOWN_S = 30.0
 SETTLE_S = 60.0
 
@@ -156,6 +158,8 @@ def _create(options: LedgerOptions) -> None:
         create_where_brokers_like(connection_of(options), name, asked.partitions, asked.replicas, settings)
     except TopicError as error:
         hint = f": --topic {name} writes to the one that is there" if error.error == "TOPIC_ALREADY_EXISTS" else ""
+        if error.error in _MAY_BE_DONE:
+            hint = "; it may be there all the same: delete it yourself"
         raise UsageError(f"{error}{hint}") from error
 
 
