@@ -167,7 +167,7 @@ def test_partitions_of_fewer_replicas_are_whole_and_so_are_those_that_were_reass
 ) -> None:
     named = _options(cluster, "unequal", creates=None)
     admin = AdminClient(connection_of(named))
-    (made,) = admin.create_topics([NewTopic("unequal", replica_assignment=[[1, 2, 3], [2, 3]])]).values()
+    (made,) = admin.create_topics([NewTopic("unequal", 2, replica_assignment=[[1, 2, 3], [2, 3]])]).values()
     made.result(30)
     until(lambda: _leader_of(named) is not None, deadline_s=30, what="a leader", interval_s=0.5)
     with AttachedLedger(named, tmp_path) as ledger:
