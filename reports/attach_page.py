@@ -235,12 +235,11 @@ def _spans(looks: Sequence[PartitionWatched], attached: Attached, scale: Scale) 
 
 def _span(one: PartitionWatched, end: float, replicas: Set[int], attached: Attached, scale: Scale) -> Span:
     x, out = scale.x(one.at_ns), tuple(sorted(replicas - set(one.isr)))
-    is_in_sync = len(one.isr) == attached.replicas
-    return Span(x, max(end - x, 1.0), one.leader, one.leader_epoch, one.isr, out, is_in_sync)
+    return Span(x, max(end - x, 1.0), one.leader, one.leader_epoch, one.isr, out, one.is_whole(attached.replicas))
 
 
 def _state(one: PartitionWatched | None) -> tuple[object, ...]:
-    return () if one is None else (one.leader, one.leader_epoch, one.isr)
+    return () if one is None else (one.leader, one.leader_epoch, one.isr, one.assigned)
 
 
 def _ticks(scale: Scale) -> list[tuple[float, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -23,13 +24,13 @@ from conformance.record.attached import (
     Attached,
     append_lines,
 )
-from conformance.record.directory import RunDirectory, slug
+from conformance.record.directory import RunDirectory, RunDirectoryError, slug
 from fault_injection.releases import UsageError
-from fault_injection.waiting import DeadlineExceededError, until
+from fault_injection.waiting import DeadlineExceededError, NotYetError, until
 from oracle.vocabulary import Acks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from conformance.probes.topic_of_clients import TopicSeenByClients
@@ -44,6 +45,8 @@ OWN_SETTINGS = {
     "unclean.leader.election.enable": "false",
 }
 """Explicit, so that no default of the cluster decides about a created topic."""
+_MAY_BE_DONE = frozenset({None, "_TIMED_OUT", "REQUEST_TIMED_OUT"})
+"""What is told of a request that a controller may have taken all the same."""
 KNOWN_S = 30.0
 SETTLE_S = 60.0
 
@@ -91,18 +94,28 @@ def begin(options: LedgerOptions, runs: Path) -> tuple[RunDirectory, Attached]:
     """Look at cluster and topic, create the topic if it is to be, and the directory; no record is sent yet.
 
     Raises:
-        UsageError: they do not go together; a topic that is there was not written to.
+        UsageError: they do not go together; a topic that is there was not written to, and of one that was created and
+            is left the message says so.
     """
     _refuse(options)
     with connected(options.bootstrap, options.client, PATIENCE_S) as manager:
         topic = TopicOfClients(manager, topic_of(options))
         try:
             is_idempotent = _is_idempotent(topic, options)
-            seen = _created(topic, options) if options.creates else _there(topic, options)
-            attached = _attached(topic, seen, options, is_idempotent=is_idempotent)
-            settings = topic.settings()
+            if options.creates:
+                _create(options)
+                with _told_if_left(options):
+                    return _begun(topic, _known(topic, options.creates), runs, options, is_idempotent=is_idempotent)
+            return _begun(topic, _there(topic, options), runs, options, is_idempotent=is_idempotent)
         except NotAnsweredError as error:
             raise UsageError(f"topic {topic_of(options)} cannot be looked at: {error}") from error
+
+
+def _begun(
+    topic: TopicOfClients, seen: TopicSeenByClients, runs: Path, options: LedgerOptions, *, is_idempotent: bool
+) -> tuple[RunDirectory, Attached]:
+    attached = _attached(topic, seen, options, is_idempotent=is_idempotent)
+    settings = topic.settings()
     _refuse_compacted(settings.values, attached.topic)
     name = f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-attach-{slug(attached.topic)}"
     run = RunDirectory.create(runs, name, parts=("ledger", "reconciliation"))
@@ -110,6 +123,18 @@ def begin(options: LedgerOptions, runs: Path) -> tuple[RunDirectory, Attached]:
     append_lines(run, SETTINGS_FILE, [settings])
     append_lines(run, WATCHED_FILE, seen.partitions)
     return run, attached
+
+
+@contextmanager
+def _told_if_left(options: LedgerOptions) -> Iterator[None]:
+    """Say of a topic that was just created that it is there, if nothing comes of its ledger."""
+    try:
+        yield
+    except (NotAnsweredError, DeadlineExceededError, UsageError, RunDirectoryError, OSError) as error:
+        why = str(error).rstrip(".")
+        raise UsageError(
+            f"topic {topic_of(options)} was created, and not written to: {why}; delete it yourself."
+        ) from error
 
 
 def _refuse(options: LedgerOptions) -> None:
@@ -126,24 +151,34 @@ def topic_of(options: LedgerOptions) -> str:
     return f"{OWN}{options.topic}" if options.creates else options.topic
 
 
-def _created(topic: TopicOfClients, options: LedgerOptions) -> TopicSeenByClients:
+def _create(options: LedgerOptions) -> None:
     asked, name = options.creates or NewTopicAsked(), topic_of(options)
     settings = {**OWN_SETTINGS, "min.insync.replicas": str(max(1, min(2, asked.replicas - 1))), **asked.settings}
     try:
         create_where_brokers_like(connection_of(options), name, asked.partitions, asked.replicas, settings)
     except TopicError as error:
         hint = f": --topic {name} writes to the one that is there" if error.error == "TOPIC_ALREADY_EXISTS" else ""
+        if error.error in _MAY_BE_DONE:
+            hint = "; it may be there all the same: delete it yourself"
         raise UsageError(f"{error}{hint}") from error
 
+
+def _known(topic: TopicOfClients, asked: NewTopicAsked) -> TopicSeenByClients:
+    """Wait until each partition has a leader that answers; a broker that does not answer is asked again.
+
+    Raises:
+        DeadlineExceededError: some partition has none.
+    """
+
     def known() -> TopicSeenByClients | None:
-        seen = topic.seen()
+        try:
+            seen = topic.seen()
+        except NotAnsweredError as error:
+            raise NotYetError(str(error)) from error
         is_led = seen is not None and all(one.leader is not None for one in seen.partitions)
         return seen if is_led and seen and len(topic.offsets(seen.partitions)) == asked.partitions else None
 
-    try:
-        return until(known, deadline_s=KNOWN_S, what=f"brokers know {name}")
-    except DeadlineExceededError as late:
-        raise UsageError(f"topic {name} was created, and not written to: {late}; delete it yourself.") from late
+    return until(known, deadline_s=KNOWN_S, what="each of its partitions has a leader that answers")
 
 
 def _there(topic: TopicOfClients, options: LedgerOptions) -> TopicSeenByClients:

@@ -5,14 +5,14 @@ One that runs when the ledger ends goes on to its own end, since it may be what 
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import time
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
+from conformance.attach.command_session import ended_whole
 from conformance.record.attached import append_lines
 from conformance.record.directory import AppendedLines
 from conformance.record.fault_commands import COMMANDS_FILE, COMMANDS_GIVEN_FILE, CommandRun
@@ -24,12 +24,11 @@ if TYPE_CHECKING:
     from conformance.record.directory import RunDirectory
     from conformance.record.fault_commands import FaultCommand
 
-ENDED_S = 5.0
 POLL_S = 0.1
 LIMIT_S = 120.0
 """So long a command may go on after the ledger."""
 TOLD_AFTER_S = 30.0
-"""A command that is due and waits so long for its turn is told of."""
+"""A command that is due and has waited so long for its turn is told of."""
 
 
 class FaultCommands:
@@ -94,34 +93,35 @@ class FaultCommands:
             for number, one in enumerate(self._due, start=1):
                 if not self._await(one, began, is_over):
                     return
-                noted.append(self._run_one(number, one.command, is_over))
+                self._run_one(number, one.command, is_over, noted)
 
     def _await(self, one: FaultCommand, began: float, is_over: Callable[[float], bool]) -> bool:
         """Wait until a command is due and its turn has come; return whether it does before all is over."""
-        due, is_told = began + one.at_s, False
+        due, told = max(began + one.at_s, time.monotonic()), set[str]()
         while not is_over(0):
             early_s = due - time.monotonic()
-            if early_s <= 0 and self._is_next():
+            why_not = self._why_not() if early_s <= 0 else ""
+            if why_not is None:
                 return True
+            if early_s < -TOLD_AFTER_S and why_not not in told:
+                told.add(why_not)
+                self._tell(f"{one.command} waits, as --one-at-a-time asks: {why_not}")
             is_over(min(max(early_s, POLL_S), 1.0))
-            if early_s < -TOLD_AFTER_S and not is_told:
-                is_told = True
-                self._tell(
-                    f"{one.command} waits for every replica to be in sync, as --one-at-a-time asks: if it is to mend "
-                    "what the command before has broken, both must be one: 'docker kill b; sleep 20; docker start b'"
-                )
         return False
 
-    def _is_next(self) -> bool:
-        return self._one_at_a_time is None or self._one_at_a_time.is_next()
+    def _why_not(self) -> str | None:
+        """Return why the next command may not begin; None if it may."""
+        return None if self._one_at_a_time is None else self._one_at_a_time.why_not()
 
-    def _run_one(self, number: int, command: str, is_over: Callable[[float], bool]) -> CommandRun:
+    def _run_one(self, number: int, command: str, is_over: Callable[[float], bool], noted: AppendedLines) -> None:
+        """Run a command to its end, and note it at both: the tester may end meanwhile."""
         self._tell(f"runs {command}")
-        output, began = f"command-{number:03d}.log", time.time_ns()
+        begun = CommandRun(command, time.time_ns(), None, None, f"command-{number:03d}.log")
         if self._one_at_a_time is not None:
             self._one_at_a_time.begin()
-        with (self._run.path / output).open("wb") as printed:
-            # the user's own command line, in a group of its own: no Ctrl-C ends it, and what it starts ends with it
+        with (self._run.path / begun.output).open("wb") as printed:
+            noted.append(begun)
+            # the user's own command line, in a session of its own: no Ctrl-C ends it
             process = subprocess.Popen(
                 ["/bin/sh", "-c", command],
                 stdin=subprocess.DEVNULL,
@@ -132,7 +132,7 @@ class FaultCommands:
             code = self._ended(process, command, is_over)
         if self._one_at_a_time is not None:
             self._one_at_a_time.end()
-        return CommandRun(command, began, time.time_ns(), code, output)
+        noted.append(replace(begun, ended_ns=time.time_ns(), exit_code=code))
 
     def _ended(self, process: subprocess.Popen[bytes], command: str, is_over: Callable[[float], bool]) -> int | None:
         """Wait until a command ends, so long after the ledger at most; return its exit code, None if it was ended."""
@@ -146,14 +146,6 @@ class FaultCommands:
         code = process.poll()
         if code is None:
             self._tell(f"ends {command}, which has not ended within {self._limit_s:g} s")
-            _end(process)
+            if not ended_whole(process):
+                self._tell(f"something that {command} started is another user's, or cannot end: end it yourself")
         return code
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(ENDED_S)
-            return

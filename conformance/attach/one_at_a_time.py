@@ -19,6 +19,9 @@ LOOK_LIVES_S = 10.0
 GRACE_S = 45.0
 """After so long a broker that is gone is out of the ISR: sessions end after 9 s (KRaft) or 18 s (ZooKeeper) by default,
 and a follower that does not fetch is out after ``replica.lag.time.max.ms`` (30 s), looked at every half of it."""
+_IF_IT_MENDS = (
+    "if this is to mend what the command before has broken, both must be one: 'docker kill b; sleep 20; docker start b'"
+)
 
 
 def are_in_sync(looks: Collection[PartitionWatched], partitions: int, replicas: int, since_ns: int) -> bool:
@@ -26,13 +29,17 @@ def are_in_sync(looks: Collection[PartitionWatched], partitions: int, replicas: 
 
     Args:
         looks: the last one at each partition.
-        partitions: so many there are, of so many ``replicas`` each.
-        replicas: see there.
+        partitions: so many there are.
+        replicas: so many each has, where a look does not say which it has.
         since_ns: wall clock; what was seen before does not count, nor what is too old anyway.
     """
+    seen = _seen_since(looks, since_ns)
+    return len(looks) == len(seen) == partitions and all(one.is_whole(replicas) for one in seen)
+
+
+def _seen_since(looks: Collection[PartitionWatched], since_ns: int) -> list[PartitionWatched]:
     oldest = max(since_ns, time.time_ns() - int(LOOK_LIVES_S * 1e9))
-    seen = [one for one in looks if one.at_ns >= oldest and len(one.isr) == replicas]
-    return len(looks) == len(seen) == partitions
+    return [one for one in looks if one.at_ns >= oldest]
 
 
 class OneAtATime:
@@ -40,8 +47,8 @@ class OneAtATime:
 
     Args:
         looks: returns the last look at each partition.
-        partitions: so many there are, of so many ``replicas`` each.
-        replicas: see there.
+        partitions: so many there are.
+        replicas: so many each has, where a look does not say which it has.
         grace_s: how long after a command's end a replica may still count as in sync that is not.
     """
 
@@ -53,7 +60,7 @@ class OneAtATime:
         grace_s: float = GRACE_S,
     ) -> None:
         self._looks, self._partitions, self._replicas = looks, partitions, replicas
-        self._grace_ns = int(grace_s * 1e9)
+        self._grace_s = grace_s
         self._began_ns = self._ended_ns = 0
         self._is_harm_seen = True
 
@@ -64,15 +71,21 @@ class OneAtATime:
 
     def look(self) -> None:
         """Note whether a replica is out of sync; to be called again and again while a command runs."""
-        harmed = [one for one in self._looks() if one.at_ns >= self._began_ns and len(one.isr) < self._replicas]
+        harmed = [one for one in self._looks() if one.at_ns >= self._began_ns and not one.is_whole(self._replicas)]
         self._is_harm_seen = self._is_harm_seen or bool(harmed)
 
     def end(self) -> None:
         """Note that the command has ended."""
         self._ended_ns = time.time_ns()
 
-    def is_next(self) -> bool:
-        """Return whether the next command may begin."""
+    def why_not(self) -> str | None:
+        """Return why the next command may not begin yet, the same reason in the same words; None if it may."""
         self.look()
-        is_told = self._is_harm_seen or time.time_ns() - self._ended_ns >= self._grace_ns
-        return is_told and are_in_sync(self._looks(), self._partitions, self._replicas, self._ended_ns)
+        looks = self._looks()
+        if not all(one.is_whole(self._replicas) for one in _seen_since(looks, self._ended_ns)):
+            return f"a replica is out of sync; {_IF_IT_MENDS}"
+        if not are_in_sync(looks, self._partitions, self._replicas, self._ended_ns):
+            return f"not every partition was seen a moment ago; {_IF_IT_MENDS}"
+        if not self._is_harm_seen and time.time_ns() - self._ended_ns < self._grace_s * 1e9:
+            return f"no replica was seen to leave the ISR by the command before, which may take {self._grace_s:g} s"
+        return None

@@ -24,7 +24,7 @@ def rests_on_what(evidence: AttachEvidence) -> Iterator[str]:
         "promises of the settings and not the steps of the protocol"
     )
     producer = f"acks={attached.acks_word}, {'' if attached.is_idempotent else 'not '}idempotent"
-    yield f"{producer}, {attached.replicas} replicas of each of {attached.partitions} partitions"
+    yield f"{producer}, {_replicas_words(evidence)} of each of {attached.partitions} partitions"
     yield from _settings_words(evidence.settings)
     yield from _isr_words(evidence)
     yield "supposed: nobody asked for an unclean election (KIP-460), which no setting forbids"
@@ -34,16 +34,23 @@ def rests_on_what(evidence: AttachEvidence) -> Iterator[str]:
     yield "no setting promises anything once the last in-sync replica loses its disk, or what it had not flushed"
 
 
+def _replicas_words(evidence: AttachEvidence) -> str:
+    counts = {len(one.assigned) for one in evidence.watched if one.assigned} or {evidence.attached.replicas}
+    return f"{min(counts)}{f' to {max(counts)}' if len(counts) > 1 else ''} replicas"
+
+
 def _commands_words(evidence: AttachEvidence) -> Iterator[str]:
     """Say which commands broke the cluster; of one that did not run to its end nothing is known to be broken."""
     ran, given = evidence.commands, evidence.given
     if ran:
         failed = sum(1 for one in ran if one.exit_code)
         yield f"{len(ran)} commands were run against the cluster, {failed} of them failed"
-    if ended := [f"'{one.command}'" for one in ran if one.exit_code is None]:
+    if ended := [f"'{one.command}'" for one in ran if one.exit_code is None and one.is_end_known]:
         yield f"commands that had not ended long after the ledger were ended: {', '.join(ended)}"
+    if open_ended := [f"'{one.command}'" for one in ran if not one.is_end_known]:
+        yield f"commands begun whose end is not known, since the tester ended first: {', '.join(open_ended)}"
     if left := [f"'{one.command}' (due at {one.at_s:g} s)" for one in given[len(ran) :]]:
-        yield f"{len(left)} of {len(given)} commands were not run, or not to their end: {', '.join(left)}"
+        yield f"{len(left)} of {len(given)} commands were not run: {', '.join(left)}"
 
 
 def _settings_words(settings: Sequence[SettingsWatched]) -> Iterator[str]:

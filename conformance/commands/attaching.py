@@ -163,7 +163,7 @@ def _attach(console: Console, parsed: argparse.Namespace) -> int:
     options = _options(parsed, client)
     parsed.runs_dir.mkdir(parents=True, exist_ok=True)
     console.progress(_announced(options, parsed.duration, commands))
-    with _resumable(console, ledger := AttachedLedger(options, parsed.runs_dir)), ledger:
+    with _resumable(console, options, ledger := AttachedLedger(options, parsed.runs_dir)), ledger:
         console.progress(f"seed {ledger.attached.base // IDS_MAX}; the ledger is in {ledger.run.path}")
         breaking = FaultCommands(
             commands, ledger.run, console.progress, ledger.one_at_a_time if parsed.one_at_a_time else None
@@ -249,11 +249,13 @@ def _announced(options: LedgerOptions, duration_s: float | None, commands: list[
 
 
 @contextmanager
-def _resumable(console: Console, ledger: AttachedLedger) -> Iterator[None]:
-    """Say of a ledger that ends before its time how to go on with it."""
+def _resumable(console: Console, options: LedgerOptions, ledger: AttachedLedger) -> Iterator[None]:
+    """Say of a ledger that ends before its time how to go on with it, or that its topic may have been created."""
     try:
         yield
-    except BaseException:
+    except BaseException as ended:
+        if options.creates and not hasattr(ledger, "run") and not isinstance(ended, Exception):
+            console.complain(f"topic {topic_of(options)} may have been created: delete it yourself")
         if hasattr(ledger, "run"):
             console.complain(
                 f"the ledger is whole; attach --resume {ledger.run.path} reads its topic back and judges it"
@@ -271,9 +273,11 @@ def _ended(ledger: AttachedLedger) -> Iterator[None]:
 
 
 def _complain_of_unrun(console: Console, run: RunDirectory) -> None:
-    """Say that commands were not run: what they were to break was not broken, or not mended."""
-    given = read_given_commands(run)
-    for one in given[len(read_commands(run)) :]:
+    """Say which commands were not run, or nobody saw end: what they break may not be broken, or not mended."""
+    begun = read_commands(run)
+    for command in (one.command for one in begun if not one.is_end_known):
+        console.complain(f"begun, and its end is not known, since the tester ended first: {command}")
+    for one in read_given_commands(run)[len(begun) :]:
         console.complain(f"not run: {one.command} (due at {one.at_s:g} s), since all was over before its turn")
 
 

@@ -244,8 +244,10 @@ def _by_leader(partitions: Iterable[PartitionWatched]) -> Mapping[int, list[Part
 def _partition(told: Any, now: int, broker: int, *, tells_epochs: bool) -> PartitionWatched:  # noqa: ANN401
     leader = told.leader_id if told.leader_id >= 0 else None
     epoch = told.leader_epoch if tells_epochs else -1
-    isr = tuple(sorted(told.isr_nodes))
-    return PartitionWatched(now, told.partition_index, leader, epoch if epoch >= 0 else None, isr, broker)
+    isr, assigned = tuple(sorted(told.isr_nodes)), tuple(told.replica_nodes)
+    return PartitionWatched(
+        now, told.partition_index, leader, epoch if epoch >= 0 else None, isr, broker, assigned=assigned
+    )
 
 
 def _current(partition: PartitionWatched) -> int:

@@ -123,6 +123,7 @@ class PartitionWatched:
         leader_epoch: None where the release does not tell it, or not reliably (before 2.4, KAFKA-9212).
         told_by: the broker that told leader and ISR.
         high_watermark: as its leader tells it to consumers; None if it did not answer.
+        assigned: the brokers that are to have it; while it is reassigned, those before and after. Empty if not noted.
     """
 
     at_ns: int
@@ -132,6 +133,11 @@ class PartitionWatched:
     isr: tuple[int, ...]
     told_by: int
     high_watermark: int | None = None
+    assigned: tuple[int, ...] = ()
+
+    def is_whole(self, replicas: int) -> bool:
+        """Return whether every replica is in sync; ``replicas`` says how many there are where that is not noted."""
+        return set(self.assigned) <= set(self.isr) if self.assigned else len(self.isr) >= replicas
 
 
 @dataclass(frozen=True, slots=True)

@@ -219,14 +219,29 @@ def test_a_verdict_rests_on_the_commands_that_ran_and_names_those_that_did_not()
     given = [FaultCommand(command, at) for command, at in (("kill b", 1), ("hang", 2), ("start b", 40))]
     ran = [CommandRun("kill b", 0, 1, 1, "command-001.log"), CommandRun("hang", 0, 1, None, "command-002.log")]
     lines = judge_attached(replace(evidence(), commands=ran, given=given)).rests_on
+    assert not [line for line in lines if "end is not known" in line]
     assert "2 commands were run against the cluster, 1 of them failed" in lines
     assert "commands that had not ended long after the ledger were ended: 'hang'" in lines
-    assert "1 of 3 commands were not run, or not to their end: 'start b' (due at 40 s)" in lines
+    assert "1 of 3 commands were not run: 'start b' (due at 40 s)" in lines
     assert not [
         line
         for line in judge_attached(replace(evidence(), commands=ran, given=given[:2])).rests_on
         if "not run" in line
     ]
+
+
+def test_a_command_that_was_running_when_the_tester_ended_was_neither_ended_nor_not_run() -> None:
+    begun = CommandRun("kill b", 0, None, None, "command-001.log")
+    lines = judge_attached(replace(evidence(), commands=[begun], given=[FaultCommand("kill b", 1)])).rests_on
+    assert "commands begun whose end is not known, since the tester ended first: 'kill b'" in lines
+    assert not [line for line in lines if "were ended" in line or "not run" in line]
+
+
+def test_partitions_of_other_replication_factors_are_told() -> None:
+    looks = (replace(LED, assigned=(1, 2, 3)), replace(LED, partition=1, assigned=(1, 2)))
+    lines = judge_attached(evidence(watched=looks, partitions=2)).rests_on
+    assert "acks=all, idempotent, 2 to 3 replicas of each of 2 partitions" in lines
+    assert "acks=all, idempotent, 3 replicas of each of 1 partitions" in judge_attached(evidence()).rests_on
 
 
 def test_why_a_ledger_is_not_at_rest_is_the_reason() -> None:

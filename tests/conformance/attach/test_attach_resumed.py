@@ -43,6 +43,18 @@ def test_commands_that_never_ran_are_told(tmp_path: Path, capsys: pytest.Capture
     assert "not run: one" not in told
 
 
+def test_a_command_that_was_running_when_the_tester_ended_is_not_told_as_not_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = _left_at_the_second_command(tmp_path)
+    append_lines(run, COMMANDS_FILE, [CommandRun("two", 0, None, None, "command-002.log")])
+    assert main(["attach", "--resume", str(run.path), "--settle", "1s"]) == 3
+    told = capsys.readouterr().err
+    assert "begun, and its end is not known, since the tester ended first: two" in told
+    assert "not run" not in told
+    assert "ended first: one" not in told
+
+
 @pytest.mark.parametrize(
     ("options", "why"),
     [

@@ -29,8 +29,8 @@ class Looks:
         self.latest: tuple[PartitionWatched, ...] = ()
         self.see(WHOLE)
 
-    def see(self, isr: tuple[int, ...]) -> None:
-        self.latest = (PartitionWatched(time.time_ns(), 0, 1, 4, isr, 1),)
+    def see(self, isr: tuple[int, ...], assigned: tuple[int, ...] = ()) -> None:
+        self.latest = (PartitionWatched(time.time_ns(), 0, 1, 4, isr, 1, assigned=assigned),)
 
     def one_at_a_time(self, grace_s: float = 60) -> OneAtATime:
         return OneAtATime(lambda: self.latest, 1, len(WHOLE), grace_s)
@@ -50,15 +50,15 @@ def test_commands_run_in_the_order_of_their_times_and_what_they_print_is_kept(tm
 def test_replicas_that_were_not_seen_to_leave_since_a_command_let_no_other_one_begin() -> None:
     looks = Looks()
     order = looks.one_at_a_time()
-    assert order.is_next()
+    assert order.why_not() is None
     order.begin()
     order.end()
     looks.see(WHOLE)  # the broker that was killed counts as in sync until its session ends
-    assert not order.is_next()
+    assert order.why_not()
     looks.see(SHRUNK)
-    assert not order.is_next()
+    assert order.why_not()
     looks.see(WHOLE)
-    assert order.is_next()
+    assert order.why_not() is None
 
 
 def test_replicas_that_left_and_came_back_while_a_command_ran_need_not_leave_again() -> None:
@@ -69,9 +69,9 @@ def test_replicas_that_left_and_came_back_while_a_command_ran_need_not_leave_aga
     order.look()
     looks.see(WHOLE)
     order.end()
-    assert not order.is_next(), "that was before its end"
+    assert order.why_not(), "that was before its end"
     looks.see(WHOLE)
-    assert order.is_next()
+    assert order.why_not() is None
 
 
 def test_a_command_that_breaks_nothing_lets_the_next_one_begin_after_a_while() -> None:
@@ -79,9 +79,30 @@ def test_a_command_that_breaks_nothing_lets_the_next_one_begin_after_a_while() -
     order = looks.one_at_a_time(grace_s=0)
     order.begin()
     order.end()
-    assert not order.is_next(), "nobody has looked since"
+    assert order.why_not(), "nobody has looked since"
     looks.see(WHOLE)
-    assert order.is_next()
+    assert order.why_not() is None
+
+
+def test_a_partition_is_whole_with_the_replicas_that_it_has_and_not_with_those_of_the_first_one() -> None:
+    looks = Looks()
+    looks.see((1, 2), assigned=(1, 2))
+    assert looks.one_at_a_time().why_not() is None
+    looks.see((1, 2, 3), assigned=(1, 2, 3, 4))
+    assert "a replica is out of sync" in (looks.one_at_a_time().why_not() or "")
+    looks.see((1, 2, 3), assigned=(1, 2, 4))
+    assert looks.one_at_a_time().why_not()
+
+
+def test_a_replica_that_leaves_a_partition_of_more_than_the_first_one_has_is_harm() -> None:
+    looks = Looks()
+    order = looks.one_at_a_time()
+    order.begin()
+    looks.see((1, 2, 3), assigned=(1, 2, 3, 4))
+    order.look()
+    order.end()
+    looks.see((1, 2, 3, 4), assigned=(1, 2, 3, 4))
+    assert order.why_not() is None
 
 
 @pytest.mark.parametrize("seconds", [11, 3600])
@@ -89,7 +110,7 @@ def test_a_cluster_that_does_not_answer_is_not_in_sync(seconds: int) -> None:
     looks = Looks()
     (look,) = looks.latest
     looks.latest = (PartitionWatched(look.at_ns - seconds * 10**9, 0, 1, 4, WHOLE, 1),)
-    assert not looks.one_at_a_time().is_next()
+    assert "not every partition was seen" in (looks.one_at_a_time().why_not() or "")
 
 
 def test_a_command_waits_for_its_turn_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,7 +135,43 @@ def test_a_command_waits_for_its_turn_and_says_so(tmp_path: Path, monkeypatch: p
     commands.run(wait)
     assert [one.command for one in read_commands(RunDirectory(tmp_path))] == ["echo kill"]
     assert [one.command for one in read_given_commands(RunDirectory(tmp_path))] == ["echo kill", "echo start"]
-    assert [line for line in told if line.startswith("echo start waits for every replica to be in sync")] == told[1:]
+    (waits_for,) = told[1:]
+    assert waits_for.startswith(
+        "echo start waits, as --one-at-a-time asks: a replica is out of sync; if this is to mend"
+    )
+
+
+def test_a_command_that_waits_whether_the_one_before_broke_anything_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fault_commands, "TOLD_AFTER_S", 0.2)
+    told: list[str] = []
+    looks, is_over = Looks(), Event()
+
+    def wait(seconds: float) -> bool:
+        looks.see(WHOLE)
+        return is_over.wait(min(seconds, 0.1))
+
+    given = [FaultCommand("sleep 0.5", 0), FaultCommand("echo next", 0)]
+    FaultCommands(given, RunDirectory(tmp_path), told.append, looks.one_at_a_time(grace_s=1)).run(wait)
+    waits = "no replica was seen to leave the ISR by the command before, which may take 1 s"
+    assert told == ["runs sleep 0.5", f"echo next waits, as --one-at-a-time asks: {waits}", "runs echo next"]
+
+
+def test_a_command_whose_turn_comes_at_once_has_not_waited_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fault_commands, "TOLD_AFTER_S", 0.3)
+    told: list[str] = []
+    looks = Looks()
+
+    def wait(seconds: float) -> bool:
+        looks.see(WHOLE)
+        return Event().wait(min(seconds, 0.1))
+
+    given = [FaultCommand("sleep 0.5", 0), FaultCommand("echo next", 0)]
+    FaultCommands(given, RunDirectory(tmp_path), told.append, looks.one_at_a_time(grace_s=0.1)).run(wait)
+    assert told == ["runs sleep 0.5", "runs echo next"]
 
 
 def test_a_command_that_runs_at_the_end_goes_on_to_its_own(tmp_path: Path) -> None:
@@ -136,19 +193,15 @@ def test_none_begins_after_the_end_although_it_was_due_before(tmp_path: Path) ->
     assert [one.exit_code for one in read_commands(RunDirectory(tmp_path))] == [0]
 
 
-def test_one_that_does_not_end_is_ended_with_what_it_started(tmp_path: Path) -> None:
-    told: list[str] = []
-    child_known = f"echo $! > {tmp_path}/child; mv {tmp_path}/child {tmp_path}/its-child"
-    command = f"trap '' TERM; sleep 300 & {child_known}; wait; sleep 300"
-    commands = FaultCommands([FaultCommand(command, 0)], RunDirectory(tmp_path), told.append, limit_s=0.2)
-    with commands.beside():
-        until_there(tmp_path, "its-child")
-    (ended,) = read_commands(RunDirectory(tmp_path))
-    assert ended.exit_code is None
-    assert told[-1].endswith("which has not ended within 0.2 s")
-    child = (tmp_path / "its-child").read_text().strip()
-    status = tmp_path.__class__("/proc") / child / "status"
-    until(lambda: not status.exists() or "State:\tZ" in status.read_text(), deadline_s=10, what="the end of its child")
+def test_a_command_is_noted_when_it_begins_and_its_end_once_it_is_known(tmp_path: Path) -> None:
+    run, command = RunDirectory(tmp_path), f"touch {tmp_path}/begun; until [ -e {tmp_path}/go ]; do sleep 0.05; done"
+    with FaultCommands([FaultCommand(command, 0)], run, lambda _: None).beside():
+        until_there(tmp_path, "begun")
+        (running,) = read_commands(run)
+        (tmp_path / "go").touch()
+    (ended,) = read_commands(run)
+    assert (running.command, running.is_end_known, running.exit_code) == (command, False, None)
+    assert (ended.began_ns, ended.is_end_known, ended.exit_code) == (running.began_ns, True, 0)
 
 
 def until_there(directory: Path, pattern: str) -> None:
