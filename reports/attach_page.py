@@ -202,7 +202,7 @@ def _marks(run: RunDirectory, scale: Scale) -> list[RunMark]:
         at_s = scale.seconds(one.began_ns)
         is_late = number < len(given) and at_s - given[number].at_s > LATE_S
         lateness = f", due at {given[number].at_s:g} s and late: another one ran, or it had to wait" if is_late else ""
-        marks.append(RunMark(one, scale.x(one.began_ns), scale.x(one.ended_ns), at_s, lateness))
+        marks.append(RunMark(one, scale.x(one.began_ns), scale.x(one.ended_ns or scale.ends_ns), at_s, lateness))
     return marks
 
 

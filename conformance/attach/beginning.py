@@ -146,6 +146,11 @@ def _refuse(options: LedgerOptions) -> None:
     refuse_what_java_does_not_read(options.client)
 
 
+def settings_of(asked: NewTopicAsked) -> dict[str, str]:
+    """Return every setting that a topic is created with."""
+    return {**OWN_SETTINGS, "min.insync.replicas": str(max(1, min(2, asked.replicas - 1))), **asked.settings}
+
+
 def topic_of(options: LedgerOptions) -> str:
     """Return the name of the topic that is written to."""
     return f"{OWN}{options.topic}" if options.creates else options.topic
@@ -153,7 +158,7 @@ def topic_of(options: LedgerOptions) -> str:
 
 def _create(options: LedgerOptions) -> None:
     asked, name = options.creates or NewTopicAsked(), topic_of(options)
-    settings = {**OWN_SETTINGS, "min.insync.replicas": str(max(1, min(2, asked.replicas - 1))), **asked.settings}
+    settings = settings_of(asked)
     try:
         create_where_brokers_like(connection_of(options), name, asked.partitions, asked.replicas, settings)
     except TopicError as error:

@@ -15,6 +15,7 @@ from conformance.attach.judging_views import of_views
 from conformance.attach.rests_on import rests_on_what
 from conformance.audit.cluster import UNCLEAN
 from conformance.record.attached import AttachVerdict, Judged, Promised
+from conformance.record.attached_counted import CLASS_MEANS
 from oracle.vocabulary import Acks
 
 if TYPE_CHECKING:
@@ -45,8 +46,12 @@ def judge_attached(evidence: AttachEvidence) -> AttachVerdict:
     worst = next(verdict for verdict in _WORST_FIRST if any(one.verdict == verdict for one in (*judged, _NOTHING_LOST)))
     if worst == Promised.KEPT and evidence.attached.acks == Acks.NONE:
         return AttachVerdict(Promised.NONE, "acks=0: nothing is acknowledged, and nothing promised", judged, rests_on)
-    reasons = [f"{one.what}: {one.count}, {one.reason}" for one in judged if one.verdict == worst and one.count]
+    reasons = [_words_of(one) for one in judged if one.verdict == worst and one.count]
     return AttachVerdict(worst, "; ".join(reasons) or _kept_words(evidence), judged, rests_on)
+
+
+def _words_of(judged: Judged) -> str:
+    return f"{judged.count:,} {judged.what.replace('_', ' ')} ({CLASS_MEANS[judged.what]}): {judged.reason}"
 
 
 _NOTHING_LOST = Judged("all", 0, Promised.KEPT, "")
@@ -69,7 +74,7 @@ def _why_open(evidence: AttachEvidence) -> str | None:
 def _why_untold(judged: Sequence[Judged]) -> str | None:
     """Return why it cannot be told whether a promise was broken by what was found."""
     untold = (one for one in judged if one.verdict == Promised.UNSEEN and one.count)
-    return next((f"{one.what}: {one.count}, {one.reason}" for one in untold), None)
+    return next(map(_words_of, untold), None)
 
 
 def _unless_another(judged: Judged, evidence: AttachEvidence) -> Judged:

@@ -91,3 +91,5 @@ def _isr_words(evidence: AttachEvidence) -> Iterator[str]:
     gap_s = longest_gap_s({one.at_ns for one in evidence.watched})
     often = "seen once a second" if gap_s <= GAP_S else f"seen once a second, but for {gap_s:,.0f} s not at all"
     yield f"{often}: at least {least} in-sync replicas, elections on {elected} of {partitions} partitions"
+    if not elected and all(one.is_whole(evidence.attached.replicas) for one in evidence.watched):
+        yield "no replica was seen out of sync and no leader changed: nothing was seen to break, and nothing was tried"

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from conformance.attach.beginning import OWN, SETTLE_S, LedgerOptions, NewTopicAsked, topic_of
+from conformance.attach.beginning import OWN, SETTLE_S, LedgerOptions, NewTopicAsked, settings_of, topic_of
 from conformance.attach.fault_commands import FaultCommands
 from conformance.attach.finishing import counted_of, delete_created, finish
 from conformance.attach.java_pem import refuse_what_java_does_not_read
@@ -21,8 +21,10 @@ from conformance.commands.parser import add_json, duration, refuse, whole_number
 from conformance.judgement.verdicts import EXIT_CODES
 from conformance.reconcile.errors import ReconcileError
 from conformance.record.attached import IDS_MAX, Promised, read_attached
+from conformance.record.attached_counted import lost_ranges
 from conformance.record.directory import RunDirectory, as_plain
 from conformance.record.fault_commands import FaultCommand, read_commands, read_given_commands
+from conformance.record.ledger_course import course_of
 from conformance.record.verdict import Conformance
 from conformance.spark_extra import require_spark
 from fault_injection.releases import UsageError
@@ -59,6 +61,7 @@ RECORDS_MAX = IDS_MAX - 1
 RATE_MAX = 1_000_000
 RATE_DEFAULT = 1000
 TOLD_EVERY_S = 5.0
+RANGES_TOLD = 5
 OF_A_NEW_LEDGER = (
     "--bootstrap-server",
     "--topic",
@@ -243,9 +246,15 @@ def _announced(options: LedgerOptions, duration_s: float | None, commands: list[
     much = f"{options.records:,} records" if options.records else f"records for {duration_s:g} s"
     rate = "as fast as it takes them" if options.rate is None else f"at most {options.rate:,} a second"
     topic = topic_of(options)
-    made = f"creates topic {topic} and " if options.creates else ""
-    broken = f"; runs {len(commands)} commands of yours" if commands else "; breaks nothing: that is up to you"
-    return f"{made}writes {much} of {options.value_length} bytes to topic {topic}, {rate}{broken}"
+    made = f"creates topic {topic} ({_made_as(options.creates)}) and " if options.creates else ""
+    broken = f"; runs your commands: {len(commands)}" if commands else "; breaks nothing: that is up to you"
+    sent = f"{much} of {options.value_length} bytes with acks={options.acks.word}"
+    return f"{made}writes {sent} to topic {topic}, {rate}{broken}"
+
+
+def _made_as(asked: NewTopicAsked) -> str:
+    settings = ", ".join(f"{name}={value}" for name, value in settings_of(asked).items())
+    return f"{asked.partitions} partitions, {asked.replicas} replicas; {settings}"
 
 
 @contextmanager
@@ -298,7 +307,9 @@ def _await(console: Console, ledger: AttachedLedger, duration_s: float | None, b
 
 
 def _judge(console: Console, parsed: argparse.Namespace, run: RunDirectory, client: ClientSettings) -> int:
-    console.progress("waits for the cluster to come to rest, then reads the topic back")
+    console.progress(
+        "waits for the cluster to come to rest, then reads the topic back with Spark; some 15 s, more for many records"
+    )
     again = f"attach --resume {run.path} goes on from there"
     try:
         verdict = finish(run, client, parsed.settle)
@@ -314,6 +325,8 @@ def _judge(console: Console, parsed: argparse.Namespace, run: RunDirectory, clie
         console.complain(f"topic {read_attached(run).topic} is not deleted: it is evidence")
     elif parsed.delete_created:
         _delete(console, run, client)
+    elif read_attached(run).is_own:
+        console.progress(f"topic {read_attached(run).topic} is left; --delete-created deletes it")
     return _exit_code(verdict, require_kept=parsed.require_kept)
 
 
@@ -338,18 +351,24 @@ def _tell(console: Console, run: RunDirectory, verdict: AttachVerdict, page: Pat
     if console.as_json:
         console.answer_json(_as_json(run, verdict, page))
         return
-    counted = counted_of(run)
+    attached, counted = read_attached(run), counted_of(run)
+    unsent = course_of(run, attached.began_ns).not_sent
+    told = (counted.told("acknowledged"), counted.told("refused") - unsent, counted.told("indeterminate"))
+    words = "{:,} acknowledged, {:,} refused, {:,} unknown".format(*told)
     console.answer(f"{verdict.promise.upper()}: {verdict.reason}")
-    told = ", ".join(f"{counted.told(name):,} {name}" for name in ("acknowledged", "refused", "indeterminate"))
-    console.answer(f"  {counted.attempted:,} records attempted: {told}; {counted.foreign:,} of others")
+    others = f"; {counted.foreign:,} of others" if counted.foreign else ""
+    console.answer(f"  {counted.attempted - unsent:,} records sent: {words}{others}")
     for one in verdict.judged:
         if one.count or one.verdict not in (Promised.KEPT, Promised.NONE):
             console.answer(f"  {one.what}: {one.count:,} {one.verdict.upper()}: {one.reason}")
-    for record in counted.samples[:5]:
-        console.answer(f"    record {record.record_id} of partition {record.partition}: {record.classification}")
+    for lost in lost_ranges(run)[:RANGES_TOLD] if counted.total("lost") else ():
+        console.answer(f"    lost of partition {lost.partition}: offsets {lost.first_offset:,} to {lost.last_offset:,}")
     console.answer("rests on:")
     for line in verdict.rests_on:
         console.answer(f"  {line}")
+    for ran in read_commands(run):
+        if ran.exit_code:
+            console.answer(f"failed with exit code {ran.exit_code}: {ran.command} (see {run.path / ran.output})")
     console.answer(f"report: {page}")
 
 

@@ -62,5 +62,6 @@ def test_it_says_beforehand_what_it_will_do(
     monkeypatch.chdir(tmp_path)
     main(["attach", *GIVEN, "--rate", "50"])
     told = capsys.readouterr().err
-    assert "creates topic kafka-conformance-t and writes 10 records of 100 bytes" in told
+    assert "creates topic kafka-conformance-t (6 partitions, 3 replicas; cleanup.policy=delete, min.insync.re" in told
+    assert "unclean.leader.election.enable=false) and writes 10 records of 100 bytes with acks=all to topic" in told
     assert "at most 50 a second; breaks nothing: that is up to you" in told

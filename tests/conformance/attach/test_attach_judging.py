@@ -254,3 +254,14 @@ def test_what_brokers_do_not_tell_and_whose_value_holds_is_part_of_the_verdict()
     verdict = judge_attached(evidence(settings=(BUILT_IN,), not_told=("a topic id: whether",)))
     assert "cannot be told here: a topic id: whether" in verdict.rests_on
     assert [line for line in verdict.rests_on if f"{UNCLEAN_NAME}=true (built-in)" in line]
+
+
+def test_a_ledger_beside_which_nothing_was_seen_to_break_says_that_nothing_was_tried() -> None:
+    whole = "no replica was seen out of sync and no leader changed: nothing was seen to break, and nothing was tried"
+    assert whole in judge_attached(evidence(watched=(LED, LED))).rests_on
+    assert whole not in judge_attached(evidence()).rests_on
+    assert whole not in judge_attached(evidence(watched=(LED, replace(LED, isr=LED.isr[:1])))).rests_on
+
+
+def test_what_is_lost_is_counted_in_the_reason_with_what_that_means() -> None:
+    assert judge_attached(evidence(lost=3)).reason.startswith("3 lost (acknowledged, and not there): ")
