@@ -195,7 +195,7 @@ def test_none_begins_after_the_end_although_it_was_due_before(tmp_path: Path) ->
 
 def test_a_command_is_noted_when_it_begins_and_its_end_once_it_is_known(tmp_path: Path) -> None:
     run, command = RunDirectory(tmp_path), f"touch {tmp_path}/begun; until [ -e {tmp_path}/go ]; do sleep 0.05; done"
-    with FaultCommands([FaultCommand(command, 0)], run, lambda _: None).beside():
+    with FaultCommands([FaultCommand(command, 0)], run, lambda _: None, limit_s=2).beside():
         until_there(tmp_path, "begun")
         (running,) = read_commands(run)
         (tmp_path / "go").touch()
