@@ -167,7 +167,7 @@ def test_a_partition_that_was_reassigned_to_fewer_replicas_is_whole(cluster: Clu
     admin = AdminClient(connection_of(named))
     (made,) = admin.create_topics([NewTopic("unequal", 2, replica_assignment=[[1, 2, 3], [1, 2, 3]])]).values()
     made.result(30)
-    until(lambda: _leader_of(named) is not None, deadline_s=30, what="a leader", interval_s=0.5)
+    until(lambda: _answering_leaders(named) == 2, deadline_s=30, what="leaders that answer", interval_s=0.5)
     with AttachedLedger(named, tmp_path) as ledger:
         until(lambda: ledger.is_in_sync, deadline_s=20, what="every replica in sync")
         request_reassignment(cluster, 1, "unequal", (BrokerId(1), BrokerId(2)))
@@ -238,6 +238,13 @@ def _leader_of(options: LedgerOptions) -> int | None:
     with connected(options.bootstrap, CLIENT, PATIENCE_S) as manager:
         seen = TopicOfClients(manager, options.topic).seen()
     return seen.partitions[0].leader if seen else None
+
+
+def _answering_leaders(options: LedgerOptions) -> int:
+    with connected(options.bootstrap, CLIENT, PATIENCE_S) as manager:
+        topic = TopicOfClients(manager, options.topic)
+        seen = topic.seen()
+        return len(topic.offsets(seen.partitions)) if seen else 0
 
 
 @contextmanager
