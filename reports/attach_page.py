@@ -196,11 +196,12 @@ def _bars(course: LedgerCourse, scale: Scale) -> tuple[int, list[tuple[float, fl
 
 def _marks(run: RunDirectory, scale: Scale) -> list[RunMark]:
     """Return the commands in the order in which they ran; they were given in that of their times."""
-    given = read_given_commands(run)
+    given, ran = read_given_commands(run), read_commands(run)
+    late_s = [scale.seconds(one.began_ns) - due.at_s for one, due in zip(ran, given, strict=False)]
     marks = []
-    for number, one in enumerate(read_commands(run)):
+    for number, one in enumerate(ran):
         at_s = scale.seconds(one.began_ns)
-        is_late = number < len(given) and at_s - given[number].at_s > LATE_S
+        is_late = number < len(given) and late_s[number] - min(late_s) > LATE_S
         lateness = f", due at {given[number].at_s:g} s and late: another one ran, or it had to wait" if is_late else ""
         marks.append(RunMark(one, scale.x(one.began_ns), scale.x(one.ended_ns or scale.ends_ns), at_s, lateness))
     return marks

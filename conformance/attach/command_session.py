@@ -28,9 +28,9 @@ def ended_whole(leader: subprocess.Popen[bytes]) -> bool:
 
     First by SIGTERM, so that a trap may mend something, then by SIGKILL. One of another user (``sudo``) may stay.
     """
-    _signal(leader.pid, signal.SIGTERM)
+    _signal(leader, signal.SIGTERM)
     if not _is_over(leader):
-        _signal(leader.pid, signal.SIGKILL)
+        _signal(leader, signal.SIGKILL)
     return _is_over(leader)
 
 
@@ -43,18 +43,28 @@ def _is_over(leader: subprocess.Popen[bytes]) -> bool:
     return False
 
 
-def _signal(session: int, number: signal.Signals) -> None:
-    for group in _groups(session):
+def _signal(leader: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    own = {leader.pid} if leader.poll() is None else set()
+    for group in _groups(leader.pid) | own:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(group, number)
 
 
 def _groups(session: int) -> set[int]:
-    """Return the process groups of a session in which anything runs; without /proc its first one alone."""
-    if not (PROC / "self/stat").exists():
+    """Return the process groups of a session in which anything runs; the first one alone without a /proc of ours.
+
+    That of another PID namespace has other numbers.
+    """
+    if not _is_ours(PROC):
         return {session} if _is_there(session) else set()
     fields = [one for stat in PROC.glob("[0-9]*/stat") if (one := _fields(stat))]
     return {int(one[_GROUP]) for one in fields if int(one[_SESSION]) == session and one[_STATE] not in "ZX"}
+
+
+def _is_ours(proc: Path) -> bool:
+    with suppress(OSError):
+        return (proc / "self").readlink().name == str(os.getpid())
+    return False
 
 
 def _fields(stat: Path) -> list[str]:

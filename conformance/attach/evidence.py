@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.attach.unclean import LossWindow, UncleanElections
+from conformance.audit.cluster import UNCLEAN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 NS_A_MS = 1_000_000
 RECORD_BYTES_MAX = 100
 """What a record takes in a log beside its value: key, lengths, and a batch of its own at worst (61 bytes)."""
-_ASKS_UNCLEAN = re.compile(r"--election-type[\s=]+[\"']?unclean", re.IGNORECASE)
-"""What Kafka's tool takes for an election of a replica that is not in sync (KIP-460)."""
+_ASKS_UNCLEAN = re.compile(rf"--election-type[\s=\\]+[\"']?unclean|{re.escape(UNCLEAN)}", re.IGNORECASE)
+"""What Kafka's tools take for an election of a replica that is not in sync (KIP-460), and for what allows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +45,12 @@ class AttachEvidence:
     @property
     def changed_at(self) -> Mapping[int, int]:
         """Return of each partition the time of the last look that saw another leader or leader epoch than before it."""
-        return _changes(self.watched, lambda one: (one.leader, one.leader_epoch))
+        return _last(_changes(self.watched, _leadership))
 
     @property
     def led_by_other_at(self) -> Mapping[int, int]:
         """Return of each partition the time of the last look that saw another broker lead than before it."""
-        return _changes(self.watched, lambda one: one.leader)
+        return _last(_changes(self.watched, lambda one: one.leader))
 
     @property
     def losing(self) -> frozenset[int]:
@@ -96,10 +97,10 @@ class AttachEvidence:
         """Return what looks at settings tell of unclean elections."""
         return UncleanElections(self.settings)
 
-    @property
-    def asks_unclean(self) -> bool:
-        """Return whether a command was given that asks for an unclean election, whatever settings say."""
-        return any(_ASKS_UNCLEAN.search(one.command) for one in self.given)
+    def asks_unclean(self, until_ns: int | None = None) -> bool:
+        """Return whether a command began, until a moment, that asks for unclean elections or switches them on."""
+        begun = (one.command for one in self.commands if until_ns is None or one.began_ns <= until_ns)
+        return any(_ASKS_UNCLEAN.search(one) for one in begun)
 
     def loss_windows(self, since: Mapping[int, int]) -> list[LossWindow]:
         """Return of each partition when an election can have lost what it had at a moment, given in nanoseconds.
@@ -108,12 +109,12 @@ class AttachEvidence:
         """
         latest = {one.partition: one.at_ns for one in self.watched}
         epochless = {one.partition for one in self.watched if one.leader_epoch is None}
-        changed_at, windows = self.changed_at, []
+        changes, windows = _changes(self.watched, _leadership), []
         for partition, after_ns in since.items():
-            changed_ns = changed_at.get(partition, after_ns)
-            is_last = changed_ns > after_ns and partition not in epochless
-            until_ns = changed_ns if is_last else max(after_ns, latest.get(partition, after_ns))
-            windows.append(LossWindow(after_ns, until_ns, is_change_seen=changed_ns > after_ns))
+            after = [one for one in changes.get(partition, ()) if one > after_ns]
+            is_last = after and partition not in epochless
+            until_ns = after[-1] if is_last else max(after_ns, latest.get(partition, after_ns))
+            windows.append(LossWindow(after_ns, until_ns, after[0] if after else None))
         return windows
 
     def why_not_deleted(self) -> str | None:
@@ -141,14 +142,24 @@ class AttachEvidence:
         return least * (attached.value_length + RECORD_BYTES_MAX)
 
 
-def _changes(watched: Sequence[PartitionWatched], state: Callable[[PartitionWatched], object]) -> Mapping[int, int]:
-    """Return when each partition last was in another state; a look at an older leader epoch than before sees none.
+def _leadership(look: PartitionWatched) -> object:
+    return look.leader, look.leader_epoch
+
+
+def _last(changes: Mapping[int, Sequence[int]]) -> Mapping[int, int]:
+    return {partition: times[-1] for partition, times in changes.items()}
+
+
+def _changes(
+    watched: Sequence[PartitionWatched], state: Callable[[PartitionWatched], object]
+) -> Mapping[int, Sequence[int]]:
+    """Return when each partition was in another state; a look at an older leader epoch than before sees none.
 
     Where no epoch is told, a leader that was seen before may be told by a broker that has not heard of the next one:
     the first look at a leader counts, and none at its return.
     """
     before: dict[int, object] = {}
-    changed: dict[int, int] = {}
+    changed: dict[int, list[int]] = defaultdict(list)
     newest: dict[int, int] = {}
     led: dict[int, set[object]] = defaultdict(set)
     for one in watched:
@@ -157,7 +168,7 @@ def _changes(watched: Sequence[PartitionWatched], state: Callable[[PartitionWatc
         newest[one.partition] = one.leader_epoch or 0
         now, seen = state(one), led[one.partition]
         if before.get(one.partition, now) != now and (one.leader_epoch is not None or now not in seen):
-            changed[one.partition] = one.at_ns
+            changed[one.partition].append(one.at_ns)
         before[one.partition] = now
         seen.add(now)
     return changed

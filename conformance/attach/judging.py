@@ -126,25 +126,30 @@ def _of_committed(evidence: AttachEvidence, since: Mapping[int, int]) -> tuple[P
 def _of_window(evidence: AttachEvidence, window: LossWindow) -> tuple[Promised, str]:
     """Judge that something is gone by what was set when an election can have lost it."""
     unclean = evidence.unclean_elections
-    if unclean.were_on(window) and window.is_change_seen:
+    first = window.until_first_change
+    if unclean.were_on(first) and window.changed_ns is not None:
         reason = "unclean elections were allowed: a replica without the records may have been elected"
-        return Promised.ALLOWED_BY_SETTINGS, reason
+        return Promised.ALLOWED_BY_SETTINGS, _with_supposed(reason, unclean.supposed_on(first))
     if unclean.were_on(window):
-        return Promised.UNSEEN, "unclean elections were on, and none was seen after they were acknowledged"
+        when = "only after leaders had changed" if window.changed_ns is not None else "and no change of leader was seen"
+        return Promised.UNSEEN, f"unclean elections were on after they were acknowledged, {when}"
     if why := _why_off_unseen(evidence, window):
         return Promised.UNSEEN, why
-    supposed = unclean.supposed(window)
     reason = (
         f"{UNCLEAN}=false promises every acknowledged record as long as one in-sync replica keeps its disk "
         "and nobody asks for an unclean election (KIP-460)"
     )
-    return Promised.BROKEN, reason if supposed is None else f"{reason}; it is supposed that {supposed}"
+    return Promised.BROKEN, _with_supposed(reason, unclean.supposed(window))
+
+
+def _with_supposed(reason: str, supposed: str | None) -> str:
+    return reason if supposed is None else f"{reason}; it is supposed that {supposed}"
 
 
 def _why_off_unseen(evidence: AttachEvidence, window: LossWindow) -> str | None:
     """Return why it cannot be told that no unclean election was allowed in a window."""
-    if evidence.asks_unclean:
-        return "a command was given that asks for an unclean election (KIP-460), which no setting forbids"
+    if evidence.asks_unclean(window.until_ns):
+        return "a command was run that asks for an unclean election (KIP-460), or switches them on"
     if evidence.unclean_elections.may_have_been_on(window):
         return f"{UNCLEAN} was on at one look and off at another, or of one broker alone: which it was then is not told"
     return evidence.unclean_elections.why_unseen(window)

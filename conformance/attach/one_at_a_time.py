@@ -20,7 +20,8 @@ GRACE_S = 45.0
 """After so long a broker that is gone is out of the ISR: sessions end after 9 s (KRaft) or 18 s (ZooKeeper) by default,
 and a follower that does not fetch is out after ``replica.lag.time.max.ms`` (30 s), looked at every half of it."""
 _IF_IT_MENDS = (
-    "if this is to mend what the command before has broken, both must be one: 'docker kill b; sleep 20; docker start b'"
+    "if this is to mend what the command before has broken, both must be one: "
+    "'docker kill b && sleep 20 && docker start b'"
 )
 
 

@@ -27,7 +27,8 @@ def rests_on_what(evidence: AttachEvidence) -> Iterator[str]:
     yield f"{producer}, {_replicas_words(evidence)} of each of {attached.partitions} partitions"
     yield from _settings_words(evidence.settings)
     yield from _isr_words(evidence)
-    yield "supposed: nobody asked for an unclean election (KIP-460), which no setting forbids"
+    if not evidence.asks_unclean():
+        yield f"supposed: nobody asked for an unclean election (KIP-460), or had {UNCLEAN} on between two looks"
     for one in attached.not_told:
         yield f"cannot be told here: {one}"
     yield from _commands_words(evidence)
@@ -59,17 +60,18 @@ def _settings_words(settings: Sequence[SettingsWatched]) -> Iterator[str]:
     if not shown:
         yield "the topic's settings were never seen"
     else:
-        yield f"the topic's settings {_how_watched(told, is_one=len(shown) == 1)}: {'; then '.join(shown)}"
+        how = _how_watched([one.at_ns for one in (*told, settings[-1])], is_one=len(shown) == 1)
+        yield f"the topic's settings {how}: {'; then '.join(shown)}"
     if unseen := Counter(one.why_not for one in settings if one.why_not is not None):
         (why, _), *others = unseen.most_common()
         more = f", and {len(others)} other reasons" if others else ""
         yield f"{unseen.total()} looks at the cluster or its settings were not answered: {why}{more}"
 
 
-def _how_watched(told: Sequence[SettingsWatched], *, is_one: bool) -> str:
-    gap_s = longest_gap_s(one.at_ns for one in told)
+def _how_watched(moments: Sequence[int], *, is_one: bool) -> str:
+    gap_s = longest_gap_s(moments)
     if gap_s > GAP_S:
-        return f"{'at each look' if is_one else 'changed meanwhile'}, of which two are {gap_s:,.0f} s apart"
+        return f"{'at each look' if is_one else 'changed meanwhile'}, and not seen for {gap_s:,.0f} s"
     return "all along" if is_one else "changed meanwhile"
 
 
@@ -91,5 +93,6 @@ def _isr_words(evidence: AttachEvidence) -> Iterator[str]:
     gap_s = longest_gap_s({one.at_ns for one in evidence.watched})
     often = "seen once a second" if gap_s <= GAP_S else f"seen once a second, but for {gap_s:,.0f} s not at all"
     yield f"{often}: at least {least} in-sync replicas, elections on {elected} of {partitions} partitions"
-    if not elected and all(one.is_whole(evidence.attached.replicas) for one in evidence.watched):
-        yield "no replica was seen out of sync and no leader changed: nothing was seen to break, and nothing was tried"
+    is_whole = all(one.is_whole(evidence.attached.replicas) for one in evidence.watched)
+    if not elected and is_whole and gap_s <= GAP_S:
+        yield "no replica was seen out of sync and no leader changed: nothing was seen to break"

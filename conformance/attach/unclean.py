@@ -7,7 +7,7 @@ as that can be defended, and the verdict says so.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -35,12 +35,17 @@ class LossWindow:
     Attributes:
         after_ns: when it was last known to be there.
         until_ns: the look that last saw another leader; the last look of all if none did after that.
-        is_change_seen: whether one did.
+        changed_ns: the look that first saw another leader after it; None if none did.
     """
 
     after_ns: int
     until_ns: int
-    is_change_seen: bool
+    changed_ns: int | None = None
+
+    @property
+    def until_first_change(self) -> LossWindow:
+        """Return the window until the first change of leader: a later one need not have lost anything."""
+        return replace(self, until_ns=self.until_ns if self.changed_ns is None else self.changed_ns)
 
 
 def is_decided(settings: SettingsWatched) -> bool:
@@ -74,15 +79,19 @@ class UncleanElections:
 
     def were_on(self, window: LossWindow) -> bool:
         """Return whether they were on at some time of a window: at a look, or at one before and one after."""
-        on = [values_told(one) == {"true"} for one in self._looks]
-        is_within = any(
-            is_on and window.after_ns < one.at_ns <= window.until_ns for is_on, one in zip(on, self._looks, strict=True)
-        )
-        return is_within or any(
-            is_on and is_on_after and earlier.at_ns < window.until_ns and later.at_ns > window.after_ns
-            for (is_on, earlier), (is_on_after, later) in pairwise(zip(on, self._looks, strict=True))
-            if later.at_ns - earlier.at_ns <= SUPPOSED_S * NS_A_S
-        )
+        return self._were_seen_on(window) or any(self._on_around(window))
+
+    def _were_seen_on(self, window: LossWindow) -> bool:
+        return any(_is_on(one) and window.after_ns < one.at_ns <= window.until_ns for one in self._looks)
+
+    def _on_around(self, window: LossWindow) -> Iterator[float]:
+        """Yield how many seconds apart two looks are, one before and one after a window, that both saw them on."""
+        for earlier, later in pairwise(self._looks):
+            apart_s = (later.at_ns - earlier.at_ns) / NS_A_S
+            is_for_all = all(one.sources.get(UNCLEAN) in DECIDED_FOR_ALL for one in (earlier, later))
+            is_around = earlier.at_ns < window.until_ns and later.at_ns > window.after_ns
+            if is_around and _is_on(earlier) and _is_on(later) and apart_s <= (SUPPOSED_S if is_for_all else GAP_S):
+                yield apart_s
 
     def may_have_been_on(self, window: LossWindow) -> bool:
         """Return whether a look tells so that is the next to a window, or a broker that may decide."""
@@ -102,6 +111,13 @@ class UncleanElections:
         if gap_s <= GAP_S or self._is_supposed(window, gap_s):
             return None
         return f"no look saw for {gap_s:,.0f} s whether {UNCLEAN} was still off, and they may have been lost then"
+
+    def supposed_on(self, window: LossWindow) -> str | None:
+        """Return what is supposed where they were on before and after, and nobody looked; None if a look saw it."""
+        apart_s = min(self._on_around(window), default=0.0)
+        if self._were_seen_on(window) or apart_s <= GAP_S:
+            return None
+        return f"nobody switched {UNCLEAN} off and on again within {apart_s:,.0f} s in which no look saw it"
 
     def supposed(self, window: LossWindow) -> str | None:
         """Return what is supposed where nobody looked; None if settings were watched all through a window."""
@@ -129,6 +145,11 @@ class UncleanElections:
         moments = [one.at_ns for one in self._about(window)]
         begin, end = min([window.after_ns, *moments]), max([window.until_ns, *moments])
         return max(_gaps_s([begin, *moments, end]), default=0.0)
+
+
+def _is_on(settings: SettingsWatched) -> bool:
+    """Return whether a look saw them on, by all that may decide."""
+    return values_told(settings) == {"true"}
 
 
 def longest_gap_s(moments: Iterable[int]) -> float:

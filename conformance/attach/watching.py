@@ -81,7 +81,9 @@ class Watcher:
         except NotAnsweredError as error:
             self._note_unseen(str(error))
             return
-        if seen is None or why_another(seen, self._attached):
+        if why := "there is no such topic" if seen is None else why_another(seen, self._attached):
+            self._note_unseen(why)
+        if why or seen is None:
             return
         partitions = seen.partitions[: self._attached.partitions]
         watermarks = topic.offsets(partitions)

@@ -33,7 +33,15 @@ def reassigned(mend: str, topic: TopicSeen, wanted: int, audited: Audited) -> tu
         brokers = f"broker{'s' if len(awaited) > 1 else ''} {', '.join(map(str, awaited))}"
         return f"bring {brokers} back first: nobody else may have all records; then {mend}", None
     leaderless = f"{mend}, once every partition has a leader"
+    if staying := _staying_down(topic, audited):
+        mend = f"{mend}, once {' and '.join(f'broker {one}' for one in staying)} is back, or unregistered"
     return (mend if all(map(is_led, topic.partitions)) else leaderless), reassign(topic, wanted, audited)
+
+
+def _staying_down(topic: TopicSeen, audited: Audited) -> list[int]:
+    """Return brokers of replicas that are down, and may come back: Kafka's tool takes none that is not up."""
+    placed = {one for partition in topic.partitions for one in partition.replicas if not audited.is_nowhere(one)}
+    return sorted(placed - audited.live)
 
 
 def _awaited(partition: PartitionSeen, audited: Audited) -> frozenset[int]:
@@ -45,9 +53,9 @@ def _awaited(partition: PartitionSeen, audited: Audited) -> frozenset[int]:
 def reassign(topic: TopicSeen, wanted: int, audited: Audited) -> str | None:
     """Return the command that gives each partition so many replicas.
 
-    None if there are not so many brokers, or a partition has no leader, or a broker of its ISR is down.
+    None if there are not so many brokers, or a partition has no leader, or a broker of a replica is down.
     """
-    if any(not is_led(one) or _awaited(one, audited) for one in topic.partitions):
+    if _staying_down(topic, audited) or any(not is_led(one) or _awaited(one, audited) for one in topic.partitions):
         return None
     placed = [(one.number, placement(one, max(wanted, len(one.replicas)), audited)) for one in topic.partitions]
     if any(len(replicas) < wanted for _, replicas in placed):

@@ -47,7 +47,7 @@ Nothing is held on the wire, and no broker's log is read: it is judged what clie
 EPILOG = """examples:
   kafka-conformance attach --bootstrap-server broker:9092 --create chaos --duration 10m
   kafka-conformance attach --bootstrap-server broker:9092 --create chaos --duration 2m --rate 5000 \\
-    --fault-command 'docker kill broker-2; sleep 20; docker start broker-2' --at 20s
+    --fault-command 'docker kill broker-2 && sleep 20 && docker start broker-2' --at 20s
   kafka-conformance attach --bootstrap-server broker:9093 --command-config client.properties --topic orders-chaos \\
     --records 100000 --acks 1
   kafka-conformance attach --resume attached/20261128T100000-attach-kafka-conformance-chaos
@@ -380,5 +380,7 @@ def _as_json(run: RunDirectory, verdict: AttachVerdict, page: Path) -> dict[str,
         **as_plain(verdict),
         "counted": as_plain(counted_of(run)),
         "commands": [as_plain(one) for one in ran],
+        "acknowledged_each_second": course_of(run, read_attached(run).began_ns).acknowledged,
+        "lost_offsets": [as_plain(one) for one in lost_ranges(run)],
         "commands_not_run": [as_plain(one) for one in read_given_commands(run)[len(ran) :]],
     }

@@ -9,6 +9,7 @@ while brokers still have ZooKeeper but are migrated (KIP-866, 3.4 to 3.9): their
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -74,8 +75,9 @@ def _unclean_of(asker: BrokerAsker, topic: str, broker: int) -> tuple[str | None
     answer = asker.ask(DescribeConfigsRequest(resources=asked), broker)
     if isinstance(answer, NotSeen):
         return None, False
-    of_topic, of_broker = (settings_told(one, (), Source.TOPIC) for one in answer.results)
-    value = None if isinstance(of_topic, NotSeen) or UNCLEAN not in of_topic else of_topic[UNCLEAN].value
-    if isinstance(of_broker, NotSeen):
+    told = {one.resource_type: settings_told(one, (), Source.TOPIC) for one in answer.results}  # in any order up to 2.5
+    of_topic, of_broker = told.get(_TOPIC), told.get(_BROKER)
+    value = of_topic[UNCLEAN].value if isinstance(of_topic, Mapping) and UNCLEAN in of_topic else None
+    if not isinstance(of_broker, Mapping):
         return value, True
     return value, _MIGRATION in of_broker and of_broker[_MIGRATION].value != "false"

@@ -153,12 +153,13 @@ def lost_ranges(run: RunDirectory) -> list[LostRange]:
         RunDirectoryError: what Spark listed cannot be read.
     """
     try:
-        noted = pq.read_table(run.path / NOTED, columns=["partition", "acknowledged_offset", "lost"])
+        lost = [("lost", "=", True)]
+        noted = pq.read_table(run.path / NOTED, columns=["partition", "acknowledged_offset"], filters=lost)
     except (pa.ArrowException, OSError) as error:
         raise RunDirectoryError(f"{run.path / NOTED} cannot be read: {error}") from error
-    rows = zip(*(noted[name].to_pylist() for name in ("partition", "acknowledged_offset", "lost")), strict=True)
+    rows = zip(noted["partition"].to_pylist(), noted["acknowledged_offset"].to_pylist(), strict=True)
     found: list[LostRange] = []
-    for partition, offset in sorted((one, at) for one, at, is_lost in rows if is_lost and at is not None):
+    for partition, offset in sorted((one, at) for one, at in rows if at is not None):
         last = found[-1] if found else None
         if last is not None and (last.partition, last.last_offset + 1) == (partition, offset):
             found[-1] = LostRange(partition, last.first_offset, offset)

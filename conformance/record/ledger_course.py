@@ -74,7 +74,7 @@ class LedgerCourse:
     """What a ledger's outcomes say of its course.
 
     Attributes:
-        acknowledged: how many records were acknowledged in each second since it began, the first one first.
+        acknowledged: how many records were acknowledged in each second since it began, until the last outcome.
         not_sent: records that were written down, and not handed to the client before all was over.
     """
 
@@ -104,9 +104,10 @@ def course_of(run: RunDirectory, began_ns: int) -> LedgerCourse:
         RunDirectoryError: a file is no Parquet file, or has other columns.
     """
     seconds: Counter[int] = Counter()
-    not_sent = 0
+    not_sent, last = 0, -1
     for told in _outcomes_of_each_file(run, ["outcome", "error", "completed_ns"]):
         not_sent += sum(error == NOT_SENT for error in told["error"].to_pylist())
+        last = max([last, *((at - began_ns) // NS for at in told["completed_ns"].to_pylist())])
         acknowledged = told.filter([one == ProduceOutcome.ACKNOWLEDGED for one in told["outcome"].to_pylist()])
         seconds.update((at - began_ns) // NS for at in acknowledged["completed_ns"].to_pylist())
-    return LedgerCourse(tuple(seconds[second] for second in range(max(seconds, default=-1) + 1)), not_sent)
+    return LedgerCourse(tuple(seconds[second] for second in range(last + 1)), not_sent)

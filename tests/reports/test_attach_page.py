@@ -70,9 +70,14 @@ def _look(at_ns: int, isr: tuple[int, ...]) -> PartitionWatched:
 
 
 def test_the_page_tells_the_longest_time_without_an_acknowledgement(run: RunDirectory) -> None:
-    assert course_of(run, 0).acknowledged == (2, 1, 0, 0, 0, 2, 1)
+    assert course_of(run, 0).acknowledged == (2, 1, 0, 0, 0, 2, 1, 0, 0, 0)
     page = write_attach_page(run).read_text()
     assert "No record was acknowledged for 3 s, from 2 s on." in page
+
+
+def test_an_outage_that_lasts_to_the_end_is_told(run: RunDirectory) -> None:
+    LedgerWriter(run.path / "ledger").record_outcomes([_told(8, 30, "_MSG_TIMED_OUT")])
+    assert course_of(run, 0).longest_silence == (7, 24)
 
 
 def test_records_that_were_never_sent_are_not_refused(run: RunDirectory) -> None:

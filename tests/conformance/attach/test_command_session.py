@@ -38,9 +38,9 @@ def its_child(directory: Path) -> Iterator[Callable[[], int]]:
             os.kill(pid(), signal.SIGKILL)
 
 
-def kill_alone(pid: int, number: signal.Signals) -> None:
+def kill_alone(leader: subprocess.Popen[bytes], number: signal.Signals) -> None:
     with suppress(ProcessLookupError):
-        os.kill(pid, number)
+        os.kill(leader.pid, number)
 
 
 def is_running(pid: int) -> bool:
@@ -100,8 +100,15 @@ def test_what_cannot_be_ended_is_told(tmp_path: Path, monkeypatch: pytest.Monkey
     assert told[-1].endswith("is another user's, or cannot end: end it yourself")
 
 
-def test_without_proc_the_first_group_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_of_another_namespace", [False, True])
+def test_without_a_proc_of_ours_the_first_group_is_ended(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, is_of_another_namespace: bool
+) -> None:
     monkeypatch.setattr(command_session, "PROC", tmp_path)
+    if is_of_another_namespace:
+        (tmp_path / "4711").mkdir()
+        (tmp_path / "4711/stat").write_text("4711 (sh) S 1 4711 4711 0")
+        (tmp_path / "self").symlink_to("4711")
     with subprocess.Popen(["/bin/sh", "-c", "sleep 300 & wait"], start_new_session=True) as process:
         assert command_session.ended_whole(process)
     assert process.returncode == -signal.SIGTERM

@@ -9,11 +9,22 @@ import pytest
 from conformance.attach.judging import judge_attached
 from conformance.attach.unclean import GAP_S, SUPPOSED_S
 from conformance.record.attached import AttachVerdict, EpochEndTold, Promised, SettingsWatched
-from conformance.record.fault_commands import FaultCommand
-from tests.conformance.attach.test_attach_judging import CLEAN, ELECTED, HIDDEN, LED, MS, UNCLEAN, ZOOKEEPER, evidence
+from conformance.record.fault_commands import CommandRun, FaultCommand
+from tests.conformance.attach.test_attach_judging import (
+    CLEAN,
+    ELECTED,
+    HIDDEN,
+    LED,
+    MS,
+    UNCLEAN,
+    UNCLEAN_NAME,
+    ZOOKEEPER,
+    evidence,
+)
 
 S = 1000 * MS
 HOUR_S = 3600.0
+ZOOKEEPER_ON = replace(ZOOKEEPER, values={**ZOOKEEPER.values, UNCLEAN_NAME: "true"}, unclean_by_broker={1: "true"})
 
 
 def clean(*seconds: float, of: SettingsWatched = CLEAN) -> tuple[SettingsWatched, ...]:
@@ -66,7 +77,7 @@ def test_an_hour_without_a_look_hides_what_was_set() -> None:
     assert verdict.promise is Promised.INCONCLUSIVE
     assert "no look saw for 3,600 s" in verdict.reason
     told = " ".join(verdict.rests_on)
-    assert "settings at each look, of which two are 3,600 s apart" in told
+    assert "settings at each look, and not seen for 3,600 s" in told
     assert "seen once a second, but for 3,599 s not at all" in told
     assert "all along" not in told
 
@@ -113,11 +124,55 @@ def test_looks_that_nobody_answered_are_counted_and_are_no_look_at_settings() ->
     [
         ("kafka-leader-election.sh --election-type UNCLEAN --all-topic-partitions", Promised.INCONCLUSIVE),
         ("kafka-leader-election.sh --election-type=unclean", Promised.INCONCLUSIVE),
+        ("kafka-leader-election.sh --election-type \\\n unclean", Promised.INCONCLUSIVE),
+        ("kafka-configs.sh --alter --add-config unclean.leader.election.enable=true", Promised.INCONCLUSIVE),
         ("kafka-leader-election.sh --election-type preferred; echo unclean", Promised.BROKEN),
     ],
 )
 def test_a_command_that_asks_for_an_unclean_election_makes_nobody_else_guilty(command: str, promise: Promised) -> None:
-    asked = replace(evidence(lost=3), given=[FaultCommand(command, 1)])
-    verdict = judge_attached(asked)
+    ran = CommandRun(command, 1, 2, 0, "command-001.log")
+    verdict = judge_attached(replace(evidence(lost=3), commands=[ran]))
     assert verdict.promise is promise
-    assert [line for line in verdict.rests_on if "KIP-460" in line]
+    is_supposed = [line for line in verdict.rests_on if "supposed: nobody asked for an unclean election" in line]
+    assert bool(is_supposed) is (promise is Promised.BROKEN)
+
+
+def test_a_command_that_asks_for_an_unclean_election_after_the_loss_or_never_excuses_nothing() -> None:
+    command = "kafka-leader-election.sh --election-type unclean"
+    late = CommandRun(command, ELECTED.at_ns + 1, ELECTED.at_ns + 2, 0, "command-001.log")
+    assert judge_attached(replace(evidence(lost=3), commands=[late])).promise is Promised.BROKEN
+    given = [FaultCommand(command, 100)]
+    assert judge_attached(replace(evidence(lost=3), given=given)).promise is Promised.BROKEN
+
+
+def test_what_was_switched_on_after_the_first_change_of_leader_excuses_nothing() -> None:
+    watched = (LED, replace(ELECTED, at_ns=2 * S), replace(LED, leader_epoch=9, at_ns=12 * S))
+    settings = (*clean(0, 2, 5), replace(UNCLEAN, at_ns=10 * S), replace(UNCLEAN, at_ns=12 * S))
+    verdict = judge_attached(evidence(lost=3, settings=settings, lost_at=S, watched=watched))
+    assert verdict.promise is Promised.INCONCLUSIVE
+    assert "only after leaders had changed" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("of", "gap_s", "promise"),
+    [
+        (UNCLEAN, GAP_S, Promised.ALLOWED_BY_SETTINGS),
+        (UNCLEAN, SUPPOSED_S, Promised.ALLOWED_BY_SETTINGS),
+        (UNCLEAN, SUPPOSED_S + 1, Promised.INCONCLUSIVE),
+        (ZOOKEEPER_ON, GAP_S, Promised.ALLOWED_BY_SETTINGS),
+        (ZOOKEEPER_ON, GAP_S + 1, Promised.INCONCLUSIVE),
+    ],
+)
+def test_that_it_stayed_on_is_supposed_as_long_and_it_is_said(
+    of: SettingsWatched, gap_s: float, promise: Promised
+) -> None:
+    verdict = lost(*clean(0, gap_s, of=of), acknowledged_s=1, elected_s=2)
+    assert verdict.promise is promise, verdict
+    is_supposed = promise is Promised.ALLOWED_BY_SETTINGS and gap_s > GAP_S
+    assert ("supposed that nobody switched" in verdict.reason and "off and on again" in verdict.reason) is is_supposed
+
+
+def test_settings_that_were_refused_until_the_end_were_not_seen_all_along() -> None:
+    refused = replace(HIDDEN, at_ns=600 * S, why_not="refused")
+    lines = judge_attached(evidence(settings=(*clean(0, 5, 10), refused))).rests_on
+    assert [line for line in lines if "settings at each look, and not seen for 590 s" in line]

@@ -56,6 +56,15 @@ def look(watcher: Watcher, topic: ToldTopic) -> None:
     watcher._look(topic, is_settings=True)  # type: ignore[arg-type]
 
 
+def test_a_look_that_finds_another_topic_is_written_down_as_one_that_saw_nothing(
+    watcher: Watcher, tmp_path: Path
+) -> None:
+    look(watcher, ToldTopic(LED, topic_id="another"))
+    assert read_watched(RunDirectory(tmp_path)) == []
+    (unseen,) = read_settings(RunDirectory(tmp_path))
+    assert unseen.why_not
+
+
 def test_every_look_is_written_down_and_every_one_at_settings(watcher: Watcher, tmp_path: Path) -> None:
     run = RunDirectory(tmp_path)
     look(watcher, ToldTopic(LED))

@@ -71,6 +71,14 @@ def test_nothing_is_moved_away_from_what_may_be_the_only_copy(cluster: Audited, 
     assert reassigned("give it 3 replicas", lone, 3, cluster) == (told, None)
 
 
+@pytest.mark.parametrize("cluster", [DOWN, UNTOLD])
+def test_no_command_names_a_broker_that_is_down_since_kafkas_tool_takes_none(cluster: Audited) -> None:
+    one_of_two = topic("orders", of_topic(), partition((1, 9), (1,)))
+    told = "give it 3 replicas, once broker 9 is back, or unregistered"
+    assert reassigned("give it 3 replicas", one_of_two, 3, cluster) == (told, None)
+    assert "1,3,2" in (reassigned("give it 3 replicas", topic("o", of_topic(), partition((1, 3))), 3, cluster)[1] or "")
+
+
 def test_nothing_is_moved_before_there_is_a_leader() -> None:
     waits = topic("orders", of_topic(), partition((1, 2), ()))
     told = "give it 3 replicas, once every partition has a leader"

@@ -67,20 +67,20 @@ class Asker:
         result = DescribeConfigsResponse.DescribeConfigsResult
         config = result.DescribeConfigsResourceResult
         of_topic = config(version=1, name=UNCLEAN, value=told[0], config_source=told[1], synonyms=[])
-        results = [result(version=1, error_code=0, configs=[of_topic])]
+        results = [result(version=1, error_code=0, resource_type=2, configs=[of_topic])]
         if len(request.resources) > 1:
             assert request.resources[1][:2] == (4, str(broker))
-            results.append(self._of_broker(result, config))
+            results.insert(0, self._of_broker(result, config))  # in any order, up to 2.5
         return DescribeConfigsResponse(version=1, results=results)
 
     def _of_broker(self, result: Any, config: Any) -> Any:  # noqa: ANN401
         if self._migrating == "refused":
-            return result(version=1, error_code=31, configs=[])  # CLUSTER_AUTHORIZATION_FAILED
+            return result(version=1, error_code=31, resource_type=4, configs=[])  # CLUSTER_AUTHORIZATION_FAILED
         if self._migrating is None:
-            return result(version=1, error_code=0, configs=[])
+            return result(version=1, error_code=0, resource_type=4, configs=[])
         name = "zookeeper.metadata.migration.enable"
         one = config(version=1, name=name, value=self._migrating, config_source=BROKER_FILE, synonyms=[])
-        return result(version=1, error_code=0, configs=[one])
+        return result(version=1, error_code=0, resource_type=4, configs=[one])
 
 
 @pytest.mark.parametrize("source", [TOPIC, CLUSTER_DEFAULT])
