@@ -28,7 +28,7 @@ from fault_injection.puppets.client import ClientPuppet, FollowerPuppet
 from fault_injection.puppets.controller import ControllerPuppet
 from fault_injection.puppets.leader import LeaderPuppet
 from fault_injection.puppets.served_topics import PuppetTopic
-from fault_injection.releases import JarSet, MetadataMode, find_release, jars_of, schema_jar
+from fault_injection.releases import JarSet, MetadataMode, Release, find_release, jars_of, schema_jar
 from fault_injection.waiting import until
 from fault_injection.wire.codec_schemas import load_schemas
 
@@ -38,6 +38,16 @@ RESTART_DEADLINE_S = 60.0
 VERIFIES_TRANSACTIONS_SINCE = (3, 6)
 WITHOUT_COORDINATOR = {"transaction.partition.verification.enable": "false"}
 """A puppet's transaction has no coordinator that the leader could ask whether it goes on (KIP-890)."""
+
+
+def own_settings(release: Release) -> dict[str, str]:
+    """Return what a broker among puppets has that another one has not.
+
+    Puppets' records are of one time (``records.TIMESTAMP_MS``), long ago: half a minute after its start a broker would
+    delete them by its retention.
+    """
+    defaults = WITHOUT_COORDINATOR if release.is_at_least(*VERIFIES_TRANSACTIONS_SINCE) else {}
+    return {"log.retention.ms": "-1", **defaults}
 
 
 class PuppetRun:
@@ -92,8 +102,8 @@ class PuppetRun:
         """
         release = find_release(version)
         mode = release.metadata_mode(MetadataMode.ZOOKEEPER)
-        defaults = WITHOUT_COORDINATOR if release.is_at_least(*VERIFIES_TRANSACTIONS_SINCE) else {}
-        spec = ClusterSpec(release, mode, broker_ids=(BROKER,), controller_id=None, overrides={**defaults, **settings})
+        overrides = {**own_settings(release), **settings}
+        spec = ClusterSpec(release, mode, broker_ids=(BROKER,), controller_id=None, overrides=overrides)
         jars = jars_of(release) if jars is None else jars
         stack = ExitStack()
         with stack:

@@ -5,6 +5,8 @@ import warnings
 import pytest
 
 from fault_injection.puppets.records import Batch, batches, magic_of_fetch
+from fault_injection.puppets.run import own_settings
+from fault_injection.releases import find_release
 from fault_injection.wire.fetch_reader import epoch_runs
 from fault_injection.wire.views import EpochBatches
 
@@ -39,3 +41,8 @@ def test_a_log_is_numbered_from_its_start() -> None:
 
 def test_a_format_for_each_fetch_version() -> None:
     assert [magic_of_fetch(version) for version in (0, 1, 2, 3, 4, 17)] == [0, 0, 1, 1, 2, 2]
+
+
+@pytest.mark.parametrize("version", ["0.11.0.3", "3.9.2"])
+def test_a_broker_among_puppets_keeps_records_that_are_older_than_its_retention(version: str) -> None:
+    assert own_settings(find_release(version))["log.retention.ms"] == "-1"
