@@ -15,7 +15,9 @@ from conformance.running import obstacles
 from conformance.running.obstacles import RaisedObstacles
 from conformance.running.recorder import Recorder
 from fault_injection.cluster.backend import ProcessState
+from fault_injection.cluster.spec import ClusterSpec
 from fault_injection.faults.account import FaultAccount
+from fault_injection.releases import MetadataMode, find_release
 from fault_injection.waiting import DeadlineExceededError
 from fault_injection.wire.impairments import LinkCut as CutOfNetwork
 from fault_injection.wire.proxy import GateProxy
@@ -43,10 +45,8 @@ class Bench:
         self.reacted: list[int] = []
         self.discharged: list[object] = []
         self._paused: set[int] = set()
-        nodes = [SimpleNamespace(id=broker) for broker in (1, 2, 3)]
-        spec = SimpleNamespace(
-            is_kraft=is_kraft, client_links=False, zookeeper_links=False, broker_nodes=nodes, controller_id=100
-        )
+        mode = MetadataMode.KRAFT if is_kraft else MetadataMode.ZOOKEEPER
+        spec = ClusterSpec(find_release("3.9"), mode, controller_id=100 if is_kraft else None)
         cluster: Any = SimpleNamespace(
             relay=gate,
             spec=spec,
