@@ -33,7 +33,7 @@ from conformance.record.attached import (
 )
 from conformance.record.attached_counted import COUNTED_FILE, Counted
 from conformance.record.fault_commands import read_commands, read_given_commands
-from conformance.record.ledger_course import acknowledged_ends, unplaced_partitions
+from conformance.record.ledger_course import acknowledged_ends
 from conformance.spark_thread import SparkThread
 from fault_injection.releases import UsageError
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until
@@ -104,8 +104,7 @@ def _at_rest(run: RunDirectory, attached: Attached, client: ClientSettings, sett
     """Wait until high watermarks stand at the log ends with every replica in sync, or as far as the cluster gets."""
     with ExitStack() as stack:
         topic = TopicOfClients(_reached(stack, attached, client, settle_s), attached.topic)
-        of_ledger = run, attached.base, attached.partitions
-        rest = TopicRest(topic, attached, acknowledged_ends(*of_ledger), unplaced_partitions(*of_ledger))
+        rest = TopicRest(topic, attached, *acknowledged_ends(run, attached.base, attached.partitions))
         try:
             until(_watching_settings(run, topic, rest), deadline_s=settle_s, what="the topic at rest", interval_s=0.5)
         except DeadlineExceededError as late:
@@ -166,7 +165,7 @@ def _reached(stack: ExitStack, attached: Attached, client: ClientSettings, settl
 
     def connect() -> Connection:
         try:
-            return stack.enter_context(connected(attached.bootstrap.split(","), client, PATIENCE_S))
+            return stack.enter_context(connected(attached.servers, client, PATIENCE_S))
         except UnreadableClusterError as error:
             told.append(str(error))
             raise NotYetError(str(error)) from error
@@ -187,7 +186,7 @@ def delete_created(run: RunDirectory, client: ClientSettings) -> None:
     attached = read_attached(run)
     if not attached.is_own or not attached.topic.startswith(OWN):
         raise UsageError(f"topic {attached.topic} was not created here, and is not deleted.")
-    with connected(attached.bootstrap.split(","), client, PATIENCE_S) as manager:
+    with connected(attached.servers, client, PATIENCE_S) as manager:
         try:
             seen = TopicOfClients(manager, attached.topic).seen()
         except NotAnsweredError as error:

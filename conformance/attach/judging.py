@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from conformance.attach.judging_views import of_views
+from conformance.attach.judging_views import broken_if_any, of_views
 from conformance.attach.rests_on import rests_on_what
 from conformance.audit.cluster import UNCLEAN
 from conformance.record.attached import AttachVerdict, Judged, Promised
@@ -28,6 +28,12 @@ _GRAVEST_FIRST = (Promised.BROKEN, Promised.UNSEEN, Promised.ALLOWED_BY_SETTINGS
 _WORST_FIRST = (Promised.BROKEN, Promised.ALLOWED_BY_SETTINGS, Promised.KEPT)
 _ENDING = frozenset({"_PURGE_QUEUE", "_PURGE_INFLIGHT", "_FATAL"})
 """Errors of records after which a producer sends nothing more."""
+_NEVER = (
+    ("phantom", "nobody produced what is there"),
+    ("value_changed", "a value is not the one that was sent"),
+    ("resurrected", "a record is there that was refused before it was sent"),
+)
+"""What no setting allows, and why it is wrong."""
 _OF_ONE_TOPIC = frozenset({"lost", "high_watermark_fell", "leader_epoch_fell", "epoch_ends_disagree"})
 """What a topic that was deleted and created again looks like."""
 
@@ -86,11 +92,9 @@ def _unless_another(judged: Judged, evidence: AttachEvidence) -> Judged:
 
 
 def _of_records(evidence: AttachEvidence) -> Iterator[Judged]:
-    counted = evidence.counted
     yield _lost(evidence)
-    yield _always("phantom", counted.total("phantom"), "nobody produced what is there")
-    yield _always("value_changed", counted.total("value_changed"), "a value is not the one that was sent")
-    yield _always("resurrected", counted.total("resurrected"), "a record is there that was refused before it was sent")
+    for what, reason in _NEVER:
+        yield broken_if_any(what, evidence.counted.total(what), reason)
     yield _unless_idempotent("duplicated", evidence, "the producer sends again what it has no answer to")
     yield _unless_idempotent("moved", evidence, "a record that is there twice has one of its two offsets acknowledged")
     yield _unless_idempotent("reordered", evidence, "what is sent again comes after what was sent meanwhile")
@@ -182,10 +186,6 @@ def _deleted(evidence: AttachEvidence) -> Iterator[Judged]:
     if unplaced:
         reason = "they were acknowledged without an offset, and the start of the log moved: deleted, or lost"
         yield Judged("deleted_or_lost", unplaced, Promised.UNSEEN, reason)
-
-
-def _always(what: str, count: int, reason: str) -> Judged:
-    return Judged(what, count, Promised.BROKEN if count else Promised.KEPT, reason if count else "none")
 
 
 def _unless_idempotent(what: str, evidence: AttachEvidence, why_allowed: str) -> Judged:

@@ -35,13 +35,14 @@ def of_views(evidence: AttachEvidence, of_committed: OfCommitted) -> Iterator[Ju
             yield Judged(what, 0, Promised.UNSEEN, _NO_EPOCHS)
         return
     fell = "the high watermark that consumers see fell although leader and epoch stayed"
-    yield _broken("high_watermark_fell", len(list(_falls(evidence.watched))), fell)
+    yield broken_if_any("high_watermark_fell", len(list(_falls(evidence.watched))), fell)
     older = "one broker told of an older leader epoch than before"
-    yield _broken("leader_epoch_fell", len(list(_epoch_falls(evidence.watched))), older)
+    yield broken_if_any("leader_epoch_fell", len(list(_epoch_falls(evidence.watched))), older)
     yield _epoch_ends(evidence, of_committed)
 
 
-def _broken(what: str, count: int, reason: str) -> Judged:
+def broken_if_any(what: str, count: int, reason: str) -> Judged:
+    """Judge what no setting allows: it is a broken promise wherever it is found."""
     return Judged(what, count, Promised.BROKEN if count else Promised.KEPT, reason if count else "none")
 
 

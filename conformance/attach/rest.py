@@ -227,13 +227,12 @@ class TopicRest:
         self.partitions = tuple(replace(one, high_watermark=watermarks.get(one.partition)) for one in newest)
         self._silent_about = set(_untold_ids(told.values()))
         for one, state in zip(self.partitions, self._states, strict=True):
-            assigned = told[one.told_by].assigned[one.partition]
             end = log_ends.get(one.partition)
             has_log_end = log_ends.get(one.partition, 0) is not None
             if not has_log_end:
                 self._silent_about.add("where logs end: it is gone by acknowledged offsets, replicas in sync and time")
-            is_agreed = _is_agreed(told, one, assigned)
-            state.look(PartitionTold(one, len(assigned), is_agreed, end, has_log_end), self._clock())
+            is_agreed = _is_agreed(told, one)
+            state.look(PartitionTold(one, len(one.assigned), is_agreed, end, has_log_end), self._clock())
 
     def _log_ends(self, newest: list[PartitionWatched]) -> dict[int, int | None]:
         """Return each log end that was told; None where none is to be had; nothing of a leader that is waited for."""
@@ -288,7 +287,7 @@ def _epoch(one: PartitionWatched) -> int:
     return -1 if one.leader_epoch is None else one.leader_epoch
 
 
-def _is_agreed(told: Mapping[int, TopicSeenByClients], newest: PartitionWatched, assigned: tuple[int, ...]) -> bool:
-    views = [told[broker].partitions[newest.partition] for broker in assigned if broker in told]
+def _is_agreed(told: Mapping[int, TopicSeenByClients], newest: PartitionWatched) -> bool:
+    views = [told[broker].partitions[newest.partition] for broker in newest.assigned if broker in told]
     same = [one for one in views if (one.leader, one.leader_epoch) == (newest.leader, newest.leader_epoch)]
-    return len(same) == len(assigned)
+    return len(same) == len(newest.assigned)

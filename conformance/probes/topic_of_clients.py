@@ -51,20 +51,18 @@ class TopicSeenByClients:
 
     Attributes:
         cluster: its id; None if the release has none.
-        partitions: leader, epoch and ISR of each, in their order; no high watermark.
-        assigned: of each partition, in their order: the brokers that are to have it.
+        partitions: leader, epoch, ISR and assigned brokers of each, in their order; no high watermark.
         topic_id: None where brokers do not tell it.
     """
 
     cluster: str | None
     partitions: tuple[PartitionWatched, ...]
-    assigned: tuple[tuple[int, ...], ...]
     topic_id: str | None = None
 
     @property
     def replicas(self) -> int:
         """Return how many the first partition has."""
-        return len(self.assigned[0])
+        return len(self.partitions[0].assigned)
 
 
 class TopicOfClients:
@@ -103,7 +101,7 @@ class TopicOfClients:
             raise NotAnsweredError(next((one.why for one in answers.values()), "no broker is known"))
         for broker, seen in told.items():
             if seen is not None:
-                self._know({one for replicas in seen.assigned for one in replicas}, broker)
+                self._know({one for partition in seen.partitions for one in partition.assigned}, broker)
                 break
         return told
 
@@ -126,7 +124,6 @@ class TopicOfClients:
         return TopicSeenByClients(
             answer.cluster_id,
             tuple(_partition(one, now, _number(broker), tells_epochs=tells_epochs) for one in ordered),
-            tuple(tuple(one.replica_nodes) for one in ordered),
             _topic_id(told),
         )
 

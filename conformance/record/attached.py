@@ -108,6 +108,11 @@ class Attached:
     senders: tuple[int, ...] = ()
 
     @property
+    def servers(self) -> list[str]:
+        """Return ``host:port`` of each broker that was named."""
+        return self.bootstrap.split(",")
+
+    @property
     def acks_word(self) -> str:
         """Return acks as producers have it: ``all``, ``1`` or ``0``."""
         return Acks(self.acks).word

@@ -25,8 +25,10 @@ else:
 NS = 1_000_000_000
 
 
-def acknowledged_ends(run: RunDirectory, first_id: int, partitions: int) -> dict[int, int]:
-    """Return the offset after the greatest acknowledged one of each partition that has one.
+def acknowledged_ends(run: RunDirectory, first_id: int, partitions: int) -> tuple[dict[int, int], set[int]]:
+    """Return the offset after the greatest acknowledged one of each partition that has one, and where some have none.
+
+    The second are the partitions with records that were acknowledged without an offset.
 
     Args:
         run: whose ledger is read, file by file.
@@ -37,28 +39,16 @@ def acknowledged_ends(run: RunDirectory, first_id: int, partitions: int) -> dict
         RunDirectoryError: a file is no Parquet file, or has other columns.
     """
     ends: dict[int, int] = {}
-    for told in _outcomes_of_each_file(run, ["record_id", "offset"]):
-        for record_id, offset in zip(told["record_id"].to_pylist(), told["offset"].to_pylist(), strict=True):
-            if offset is not None and offset >= ends.get(number := (record_id - first_id) % partitions, 0):
-                ends[number] = offset + 1
-    return ends
-
-
-def unplaced_partitions(run: RunDirectory, first_id: int, partitions: int) -> set[int]:
-    """Return the partitions with records that were acknowledged without an offset; arguments as above.
-
-    Raises:
-        RunDirectoryError: a file is no Parquet file, or has other columns.
-    """
-    found: set[int] = set()
+    unplaced: set[int] = set()
     for told in _outcomes_of_each_file(run, ["record_id", "outcome", "offset"]):
         columns = (told[name].to_pylist() for name in ("record_id", "outcome", "offset"))
-        found |= {
-            (record_id - first_id) % partitions
-            for record_id, outcome, offset in zip(*columns, strict=True)
-            if offset is None and outcome == ProduceOutcome.ACKNOWLEDGED
-        }
-    return found
+        for record_id, outcome, offset in zip(*columns, strict=True):
+            number = (record_id - first_id) % partitions
+            if offset is not None:
+                ends[number] = max(offset + 1, ends.get(number, 0))
+            elif outcome == ProduceOutcome.ACKNOWLEDGED:
+                unplaced.add(number)
+    return ends, unplaced
 
 
 def _outcomes_of_each_file(run: RunDirectory, columns: list[str]) -> Iterator[pa.Table]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -42,7 +43,7 @@ class Brokers:
 
     def seen(self) -> TopicSeenByClients:
         self._told("seen")
-        return TopicSeenByClients("c", (LED,), ((1, 2, 3),), "id")
+        return TopicSeenByClients("c", (replace(LED, assigned=(1, 2, 3)),), "id")
 
     def offsets(self, partitions: Sequence[PartitionWatched], timestamp: int = -1) -> dict[int, int]:
         if timestamp == beginning.EARLIEST and "offsets" in self._failing:

@@ -13,7 +13,7 @@ from conformance.probes.topic_of_clients import EARLIEST, NotAnsweredError, Topi
 from conformance.record.attached import Attached, PartitionWatched
 from conformance.record.directory import RunDirectory
 from conformance.record.ledger import LedgerWriter, OutcomeEntry
-from conformance.record.ledger_course import acknowledged_ends, unplaced_partitions
+from conformance.record.ledger_course import acknowledged_ends
 from fault_injection.waiting import NotYetError
 from oracle.vocabulary import ProduceOutcome
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ATTACHED = Attached("b:1", "t", 1, 3, -1, True, 0, 100, 0, cluster="c", topic_id="id")
 REPLICAS = (1, 2, 3)
-HEALTHY = PartitionWatched(0, 0, 1, 4, REPLICAS, 0)
+HEALTHY = PartitionWatched(0, 0, 1, 4, REPLICAS, 0, assigned=REPLICAS)
 ZOMBIE = HEALTHY
 ELECTED = replace(HEALTHY, leader=2, leader_epoch=5, isr=(2, 3))
 EPOCHLESS = replace(HEALTHY, leader_epoch=None)
@@ -55,7 +55,7 @@ class ToldTopic:
 
     def _seen(self, broker: int, one: PartitionWatched) -> TopicSeenByClients:
         partitions = tuple(replace(one, told_by=broker, partition=number) for number in range(1 + self.added))
-        return TopicSeenByClients(self.cluster, partitions, (REPLICAS,) * len(partitions), self.topic_id)
+        return TopicSeenByClients(self.cluster, partitions, self.topic_id)
 
     def offsets(self, partitions: Sequence[PartitionWatched], timestamp: int = -1) -> dict[int, int]:
         offset = self.log_start if timestamp == EARLIEST else self.high_watermark
@@ -249,7 +249,7 @@ def test_ids_that_nobody_tells_are_said_and_not_guessed() -> None:
     rest = resting(ToldTopic(cluster=None, topic_id=None))
     assert looked(rest) is None
     assert [line.split(":")[0] for line in rest.not_told] == ["a cluster id", "a topic id"]
-    assert why_another(TopicSeenByClients(None, (HEALTHY,), (REPLICAS,)), ATTACHED) is None
+    assert why_another(TopicSeenByClients(None, (HEALTHY,)), ATTACHED) is None
 
 
 def test_a_log_start_that_was_not_told_is_not_taken_for_zero() -> None:
@@ -266,11 +266,13 @@ def test_acknowledged_ends_are_those_of_the_greatest_offsets(tmp_path: Path) -> 
     ledger = LedgerWriter(tmp_path / "ledger")
     for told in ([(10, 5), (11, None), (12, 9)], [(14, 8), (15, 0)]):
         ledger.record_outcomes([OutcomeEntry(one, ProduceOutcome.ACKNOWLEDGED, None, at, 0) for one, at in told])
-    assert acknowledged_ends(RunDirectory(tmp_path), 10, 2) == {0: 10, 1: 1}
+    ends, unplaced = acknowledged_ends(RunDirectory(tmp_path), 10, 2)
+    assert (ends, unplaced) == ({0: 10, 1: 1}, {1})
 
 
 def test_a_partition_with_a_record_that_was_acknowledged_without_an_offset_is_named(tmp_path: Path) -> None:
     unknown, acknowledged = ProduceOutcome.INDETERMINATE, ProduceOutcome.ACKNOWLEDGED
     told = [(10, acknowledged, 5), (11, unknown, None), (12, acknowledged, None), (13, acknowledged, 7)]
     LedgerWriter(tmp_path / "ledger").record_outcomes([OutcomeEntry(one, is_, None, at, 0) for one, is_, at in told])
-    assert unplaced_partitions(RunDirectory(tmp_path), 10, 2) == {0}
+    _, unplaced = acknowledged_ends(RunDirectory(tmp_path), 10, 2)
+    assert unplaced == {0}

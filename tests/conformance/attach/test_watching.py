@@ -36,7 +36,7 @@ class ToldTopic:
     def seen(self) -> TopicSeenByClients:
         if self.why_silent is not None:
             raise NotAnsweredError(self.why_silent)
-        return TopicSeenByClients("c", self.partitions, ((1, 2, 3),) * len(self.partitions), self.topic_id)
+        return TopicSeenByClients("c", self.partitions, self.topic_id)
 
     def offsets(self, partitions: Sequence[PartitionWatched]) -> dict[int, int]:
         self.meanwhile()
