@@ -1,0 +1,145 @@
+"""What must have become of the records of a soak? ``prediction/``, frozen and hashed before the topic is read.
+
+``prediction.json`` (``SoakPrediction``) has the digests of two tables of Parquet:
+
+``prediction/ranges.parquet``: what every partition's log must hold, as ranges of offsets by leader epoch.
+``prediction/batches.parquet``: what must have become of the batches that are no plain case. A plain case is a record
+that was acknowledged with an offset, and that offset of the partition holds this record. Every other batch that left a
+producer has a row: one that was acknowledged and must be lost, one that nobody was told of, one that was sent again.
+A record that is in no row, and was not acknowledged, never left its producer: it must be absent.
+
+A record's copies, as predicted: its acknowledged offset, unless a row says that this batch is lost or may be either;
+and ``base_offset`` plus its place in the batch, for each row with the fate ``present``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from typing import TYPE_CHECKING
+
+from conformance.spark_extra import at_first_use
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from conformance.record.directory import RunDirectory
+else:
+    pa = at_first_use("pyarrow")
+    pq = at_first_use("pyarrow.parquet")
+
+PREDICTION_FILE = "prediction/prediction.json"
+RANGES_FILE = "prediction/ranges.parquet"
+BATCHES_FILE = "prediction/batches.parquet"
+
+
+class RangeFate(StrEnum):
+    """What must have become of records: they are in the log, they are not, or either may be."""
+
+    PRESENT = "present"
+    LOST = "lost"
+    EITHER = "either"
+
+
+@cache
+def ranges_schema() -> pa.Schema:
+    """Return the columns of what partitions must hold, or have lost.
+
+    leader: the broker that appended them, -1 if unknown. rule: the name of the rule by which they are lost, or may be.
+    reason: why they are lost, or why either may be; empty of what is present.
+    """
+    return pa.schema(
+        [
+            pa.field("partition", pa.int32(), nullable=False),
+            pa.field("leader_epoch", pa.int32(), nullable=False),
+            pa.field("leader", pa.int32(), nullable=False),
+            pa.field("first_offset", pa.int64(), nullable=False),
+            pa.field("last_offset", pa.int64(), nullable=False),
+            pa.field("fate", pa.string(), nullable=False),
+            pa.field("rule", pa.string(), nullable=False),
+            pa.field("reason", pa.string(), nullable=False),
+        ]
+    )
+
+
+@cache
+def batches_schema() -> pa.Schema:
+    """Return the columns of the batches that are no plain case.
+
+    first_id, count, step: the ids in a batch: ``first_id``, ``first_id + step``, and so on. base_offset: null if
+    unknown. answer: ``acknowledged``, the name of an error, or ``none``. A row with this answer and fate ``lost`` is an
+    acknowledged batch that must be lost.
+    """
+    return pa.schema(
+        [
+            pa.field("partition", pa.int32(), nullable=False),
+            pa.field("producer", pa.int32(), nullable=False),
+            pa.field("first_id", pa.int64(), nullable=False),
+            pa.field("count", pa.int64(), nullable=False),
+            pa.field("step", pa.int64(), nullable=False),
+            pa.field("base_offset", pa.int64()),
+            pa.field("leader_epoch", pa.int32(), nullable=False),
+            pa.field("acks", pa.int32(), nullable=False),
+            pa.field("answer", pa.string(), nullable=False),
+            pa.field("fate", pa.string(), nullable=False),
+            pa.field("rule", pa.string(), nullable=False),
+            pa.field("reason", pa.string(), nullable=False),
+        ]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SoakPrediction:
+    """What is frozen.
+
+    Attributes:
+        rules_of: the release and mode whose rules predict.
+        digest: SHA-256 of the rows of both tables.
+        records: how many offsets are in ranges of each fate.
+        touched: how many records were sent while a fault stood, or whose batch was not answered as sent.
+        violation: the first event that no rule of the release allows, in words; None if every one is allowed.
+        events: how many the wire and the producers showed.
+        seconds: how long it took.
+        why_not: why the wire cannot be relied on; None if it can.
+    """
+
+    rules_of: str
+    digest: str
+    records: Mapping[str, int]
+    touched: int
+    events: int
+    seconds: float
+    violation: str | None = None
+    why_not: str | None = None
+
+
+def digest_of(*tables: pa.Table) -> str:
+    """Return the SHA-256 of the rows of some tables, whatever their files look like."""
+    digest = hashlib.sha256()
+    for table in tables:
+        for row in table.to_pylist():
+            digest.update(repr(tuple(row.values())).encode())
+    return digest.hexdigest()
+
+
+def write_rows(path: Path, rows: Sequence[Mapping[str, object]], schema: pa.Schema) -> pa.Table:
+    """Write rows of one of the tables, in their order, and return the table."""
+    table = pa.Table.from_pylist([dict(row) for row in rows], schema)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(table, path)
+    return table
+
+
+def read_soak_prediction(run: RunDirectory) -> SoakPrediction:
+    """Read what was frozen.
+
+    Raises:
+        RunDirectoryError: nothing was, or it cannot be read.
+    """
+    return run.read(PREDICTION_FILE, SoakPrediction)
