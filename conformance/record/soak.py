@@ -31,8 +31,11 @@ PRODUCERS = "producers"
 
 
 class SoakPhase(StrEnum):
-    """How far a soak is: records are produced; all were, and the cluster is at rest; their fates are predicted and
-    frozen; the topic was read and counted; it was judged."""
+    """How far a soak is.
+
+    Records are produced; all were, and the cluster is at rest; their fates are predicted and frozen; the topic was read
+    and counted; it was judged.
+    """
 
     PRODUCING = "producing"
     PRODUCED = "produced"
