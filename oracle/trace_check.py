@@ -16,7 +16,7 @@ from oracle.tracing.observed import BrokerEnded, BrokerStarted, PartitionObserve
 from oracle.tracing.partition_replay import PartitionReplay
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from oracle.rules.rule_set import RuleSet
     from oracle.tracing.observed import Event, TopicPartition
@@ -34,6 +34,7 @@ class TraceReport:
         partitions: how many partitions were replayed.
         not_followed: partitions whose creation the trace does not show; their events were not looked at.
         violation: the first event that no rule allows, or None.
+        passed_over: the first event of those that an invariant does not allow which is not enforced, or None.
     """
 
     events: dict[str, int]
@@ -41,6 +42,7 @@ class TraceReport:
     partitions: int
     not_followed: tuple[TopicPartition, ...]
     violation: Violation | None
+    passed_over: Violation | None = None
 
     @property
     def is_allowed(self) -> bool:
@@ -71,6 +73,12 @@ class TraceCheck:
         self._partitions: dict[TopicPartition, PartitionReplay] = {}
         self._counts: dict[type, int] = {}
         self._violation: Violation | None = None
+        self._passed_over: Violation | None = None
+
+    @property
+    def partitions(self) -> Mapping[TopicPartition, PartitionReplay]:
+        """Return the replay of each partition that was seen."""
+        return self._partitions
 
     def feed(self, event: Event) -> Violation | None:
         """Replay one event; return the violation if no rule allows it. After the first one nothing is replayed."""
@@ -84,6 +92,8 @@ class TraceCheck:
             self._violation = refused.at(event)
         except PassedOver:
             pass
+        if self._passed_over is None and self._judge.passed_over is not None:
+            self._passed_over = self._judge.passed_over.at(event)
         return self._violation
 
     def _replay(self, event: Event) -> None:
@@ -109,4 +119,4 @@ class TraceCheck:
         unknown = tuple(name for name, partition in self._partitions.items() if not partition.was_followed)
         events = {kind.__name__: count for kind, count in self._counts.items()}
         followed = len(self._partitions) - len(unknown)
-        return TraceReport(events, dict(self._judge.held), followed, unknown, self._violation)
+        return TraceReport(events, dict(self._judge.held), followed, unknown, self._violation, self._passed_over)

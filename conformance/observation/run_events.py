@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from conformance.clients.outcomes import NEVER_SENT
 from conformance.interruption import GIVEN_UP
@@ -77,7 +77,7 @@ class RunEvents:
             marks, measured = read_timeline(self._run), read_observations(self._run)
         except RunDirectoryError as error:
             raise TraceUnreadableError(str(error)) from error
-        for note in heapq.merge(_in_time(marks), _in_time(measured), key=itemgetter(0)):
+        for note in heapq.merge(in_time(marks), in_time(measured), key=itemgetter(0)):
             yield from self._told(*note)
 
     def initial_min_isr(self, at: int) -> MinIsrSet:
@@ -113,11 +113,9 @@ class RunEvents:
                 self._paused.add(_broker(mark))
             case Event.BROKER_RESUMED:
                 self._paused.discard(_broker(mark))
-            case Event.BROKER_KILLED | Event.BROKER_STOPPED | Event.BROKER_ENDED:
+            case Event.BROKER_KILLED | Event.BROKER_STOPPED | Event.BROKER_ENDED | Event.BROKER_STARTED:
                 self._paused.discard(_broker(mark))
-                yield BrokerEnded(at=at, broker=_broker(mark), clean=mark.event is not Event.BROKER_KILLED)
-            case Event.BROKER_STARTED:
-                yield BrokerStarted(at=at, broker=_broker(mark))
+                yield from broker_events(at, mark)
             case Event.TAIL_LOST:
                 yield TailLost(at=at, broker=_broker(mark), partition=self._partition, offset=_lost_from(mark))
             case Event.CHECKPOINT_LOST:
@@ -143,6 +141,14 @@ class RunEvents:
                 pass
 
 
+def broker_events(at: int, mark: TimelineMark) -> Iterator[BrokerEnded | BrokerStarted]:
+    """Yield what a mark says of a broker's process: that it ended, or was started."""
+    if mark.event in (Event.BROKER_KILLED, Event.BROKER_STOPPED, Event.BROKER_ENDED):
+        yield BrokerEnded(at=at, broker=_broker(mark), clean=mark.event is not Event.BROKER_KILLED)
+    elif mark.event is Event.BROKER_STARTED:
+        yield BrokerStarted(at=at, broker=_broker(mark))
+
+
 def _broker(mark: TimelineMark) -> BrokerId:
     return BrokerId(int(mark.subject))
 
@@ -153,7 +159,10 @@ def _lost_from(mark: TimelineMark) -> Offset:
     return Offset(mark.offset)
 
 
-def _in_time(notes: Iterable[TimelineMark | Observation]) -> Iterator[tuple[int, TimelineMark | Observation]]:
+Note = TypeVar("Note", bound="TimelineMark | Observation")
+
+
+def in_time(notes: Iterable[Note]) -> Iterator[tuple[int, Note]]:
     """Yield each note with when it was made; a clock that went back stands still."""
     last_ns = 0
     for note in notes:

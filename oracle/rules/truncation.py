@@ -36,6 +36,8 @@ class Truncation:
         end_offset_for: the leader's answer about an epoch.
         cut: the follower's cut from (own log, where to cut if the leader cannot tell, leader's answer).
         stamps_epochs: batches carry the leader epoch they were written in.
+        notes_epochs: a replay keeps in which leader epoch records were appended, though batches do not carry it
+            (``oracle.tracing.committed``); no rule looks at it.
     """
 
     rule: Rule
@@ -46,6 +48,7 @@ class Truncation:
     end_offset_for: Callable[[ReplicaLog, LeaderEpoch], EpochEnd]
     cut: Callable[[ReplicaLog, Offset, EpochEnd], TruncationPoint]
     stamps_epochs: bool = True
+    notes_epochs: bool = False
 
     def looks_up(self, log: ReplicaLog) -> bool:
         """Return whether a follower with this log asks before it fetches."""

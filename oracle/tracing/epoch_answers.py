@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from oracle.tracing.invariants import Invariant
-from oracle.tracing.possibility import Possibility, has_epochs
+from oracle.tracing.possibility import Possibility, carries_epochs
 
 if TYPE_CHECKING:
     from oracle.log import EpochEnd
@@ -107,7 +107,7 @@ class EpochAnswers:
             leader.keep(possible)
 
     def _may_hold(self, replica: Possibility, run: ObservedEpochRun) -> bool:
-        return (run.leader_epoch is not None) == has_epochs(self._rules) and replica.log.may_hold(run)
+        return (run.leader_epoch is not None) == carries_epochs(self._rules) and replica.log.may_hold(run)
 
     def _expected(self, leader: TracedReplica, epoch: LeaderEpoch | None) -> str:
         if epoch is None:

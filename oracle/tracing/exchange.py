@@ -27,6 +27,8 @@ class Exchange:
             before.
         may_be_recorded: whether the leader may have recorded the end in it.
         answer: None until the leader has answered.
+        copied: what the answer may bring, as the logs that its leader may have tell the epochs of its records; empty
+            where its batches carry them.
         is_delivered: whether the answer has reached the follower.
         low: the leader's lowest possible high watermark when the request was received.
         high: its highest then, without what this request may have moved.
@@ -47,6 +49,7 @@ class Exchange:
     received_at: int | None = None
     may_be_recorded: bool = False
     answer: FetchAnswered | LookupAnswered | None = None
+    copied: tuple[FetchAnswered, ...] = ()
     is_delivered: bool = False
     low: Offset = START
     high: Offset = START

@@ -100,12 +100,18 @@ class PassedOver(Exception):  # noqa: N818 - no error: the event is left out
 
 
 class Judge:
-    """Counts how often each invariant held, and ends the replay when one does not."""
+    """Counts how often each invariant held, and ends the replay when one does not.
+
+    Attributes:
+        held: how often, by invariant.
+        passed_over: the first that did not hold and is not enforced; None so far.
+    """
 
     def __init__(self, enforced: Collection[Invariant]) -> None:
         """Enforce some invariants."""
         self._enforced = frozenset(enforced)
         self.held = dict.fromkeys(Invariant, 0)
+        self.passed_over: NotAllowed | None = None
 
     def keeps(self, invariant: Invariant, holds: bool) -> bool:  # noqa: FBT001 - the one thing it is told
         """Count an invariant that held; return whether it did."""
@@ -115,8 +121,10 @@ class Judge:
 
     def refusal(self, invariant: Invariant, observed: str, allowed: str, rule: str) -> NotAllowed | PassedOver:
         """Return what a check raises: the end of the replay, or of this event alone if that is not enforced."""
+        refused = NotAllowed(invariant, observed, allowed, rule)
         if invariant in self._enforced:
-            return NotAllowed(invariant, observed, allowed, rule)
+            return refused
+        self.passed_over = self.passed_over or refused
         return PassedOver()
 
     def object_to(self, invariant: Invariant, observed: str, allowed: str, rule: str) -> None:
@@ -125,8 +133,10 @@ class Judge:
         Raises:
             NotAllowed: the invariant is enforced.
         """
+        refused = NotAllowed(invariant, observed, allowed, rule)
         if invariant in self._enforced:
-            raise NotAllowed(invariant, observed, allowed, rule)
+            raise refused
+        self.passed_over = self.passed_over or refused
 
 
 # How are the brokers of a trace configured, as far as the trace shows it?

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from oracle.tracing.answering import Answering
+from oracle.tracing.committed import answers_with_epochs
 from oracle.tracing.exchange import CAPACITY, Exchange
 from oracle.tracing.leadership import Leadership
 from oracle.tracing.observed import (
@@ -137,6 +138,15 @@ class PartitionReplay:
         replica = self._replica(broker)
         replica.keep(replace(one, high_watermark=OffsetBounds()) for one in replica.possible)
 
+    @property
+    def replicas(self) -> tuple[TracedReplica, ...]:
+        """Return the replicas of the brokers that were heard of."""
+        return tuple(self._replicas.values())
+
+    def replica(self, broker: BrokerId) -> TracedReplica | None:
+        """Return a broker's replica; None if nothing was seen of it."""
+        return self._replicas.get(broker)
+
     def _replica(self, broker: BrokerId) -> TracedReplica:
         if broker not in self._replicas:
             self._replicas[broker] = TracedReplica(broker, self._rules)
@@ -166,6 +176,8 @@ class PartitionReplay:
         if isinstance(answered, FetchAnswered) and answered.log_start_offset is not None:
             leader.begin_at(answered.log_start_offset)
         self._answering.answer(leader, exchange, answered)
+        if isinstance(answered, FetchAnswered) and self._rules.truncation.notes_epochs:
+            exchange.copied = tuple(answers_with_epochs(leader, answered))
 
     def _delivered(self, delivered: FetchDelivered | LookupDelivered) -> None:
         exchange = self._exchanges.pop(delivered.key, None)

@@ -72,8 +72,20 @@ class Possibility:
 
 
 def has_epochs(rules: RuleSet) -> bool:
+    """Return whether a log's epochs are known: its records carry them into a cache, or the replay notes them."""
+    return carries_epochs(rules) or rules.truncation.notes_epochs
+
+
+def carries_epochs(rules: RuleSet) -> bool:
     """Return whether the records carry epochs, and the release has a cache for them."""
     return rules.truncation.stamps_epochs and not rules.truncation.cuts_to_high_watermark
+
+
+def noting_epochs(rules: RuleSet) -> RuleSet:
+    """Return rules by which a replay knows the epochs of all records, also of releases whose batches carry none."""
+    if has_epochs(rules):
+        return rules
+    return replace(rules, truncation=replace(rules.truncation, notes_epochs=True), writes_epoch_on_election=True)
 
 
 def applied(

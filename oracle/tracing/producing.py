@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from oracle.tracing.answering import OF_FOLLOWER, OF_LEADER, STRICT
 from oracle.tracing.invariants import Invariant
+from oracle.tracing.observed import ObservedEpochRun
 from oracle.tracing.possibility import OffsetBounds
 from oracle.tracing.sending import in_words
 from oracle.vocabulary import Acks, Offset
@@ -51,6 +52,7 @@ class ProducingChecks:
             return
         end = Offset(told.last_offset + 1)
         _note_end(leaders[0], end)
+        _note_epoch(leaders[0], told.base_offset, told.last_offset)
         if told.acks is Acks.ALL:
             views[0].reach(end)
         elif told.sent_at is not None:
@@ -116,6 +118,17 @@ def _note_end(leader: TracedReplica, end: Offset) -> None:
         for one in reachable
         if one.leader != leader.broker or one.log.high.end >= end
     )
+
+
+def _note_epoch(leader: TracedReplica, first: Offset | None, last: Offset) -> None:
+    """Note where an epoch has records, if the broker leads in one alone and its log has begun it by then."""
+    leading = [one for one in leader.possible if one.leader == leader.broker]
+    epochs = [*{one.leader_epoch for one in leading}]
+    if first is None or len(epochs) != 1 or len(leading) < len(leader.possible):
+        return
+    run = ObservedEpochRun(epochs[0], first, last)
+    if all(one.log.may_hold(run) for one in leading):
+        leader.keep(one.with_log(one.log.holding(run)) for one in leading)
 
 
 # Does a probe find what the replica may have? Invariants 14, 16 and 21 against measured numbers.

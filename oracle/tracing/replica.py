@@ -218,7 +218,7 @@ def taken(replica: Possibility, exchange: Exchange, rules: RuleSet) -> tuple[Pos
     if isinstance(answer, FetchAnswered):
         if not _awaits(replica, exchange) or (is_stale and rules.drops_stale_fetches):
             return (dropped,)
-        accepted = _fetched(dropped, answer, rules)
+        accepted = tuple(one for read in exchange.copied or (answer,) for one in _fetched(dropped, read, rules))
     elif not replica.truncating or (is_stale and rules.drops_stale_lookups):
         return (dropped,)
     else:

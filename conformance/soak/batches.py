@@ -1,0 +1,298 @@
+"""What became of the batches that are no plain case? Each is followed over the wire, by the ids of its records.
+
+A plain case is a batch that was sent once, and whose acknowledgement says where it is in the log at rest. All others
+are told apart here: what was acknowledged and is lost, or may be; what nobody was told of; what was sent again. Every
+record in the log at rest of several replicas was in some answer to a follower, so a batch that no answer brought, and
+that nobody acknowledged, is not there.
+
+Source: ``ReplicaManager.fetchMessages``: followers get what leaders have as it is, batch by batch.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from conformance.observation.wire_moments import WireMoments, request_key
+from conformance.record.attached import IDS_MAX
+from conformance.record.soak import WIRE_FILE
+from conformance.record.wire import FETCH, NONE, PRODUCE
+from conformance.wire_trace.partition import TopicOfInterest
+from oracle.error_codes import ErrorCode
+from oracle.tracing.committed import Fate
+from oracle.vocabulary import BrokerId, LeaderEpoch, Offset
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from conformance.observation.wire_moments import WireMoment
+    from conformance.record.directory import RunDirectory
+    from conformance.record.soak import Soak
+    from conformance.record.wire import FrameEntry, IdBatch
+    from conformance.soak.lineage import Lineage
+    from oracle.tracing.committed import FinalLog
+    from oracle.tracing.observed import RequestKey, TopicPartition
+
+ACKNOWLEDGED, UNANSWERED = "acknowledged", "none"
+
+
+class Copy(NamedTuple):
+    """Some records of a batch, as they lie in a log."""
+
+    leader_epoch: LeaderEpoch
+    base_offset: Offset
+    first_id: int
+    records: int
+
+    @property
+    def end(self) -> Offset:
+        """Return the offset after the last of them."""
+        return Offset(self.base_offset + self.records)
+
+    def covers(self, other: Copy, *, of_any_epoch: bool) -> bool:
+        """Return whether all records of another copy are among these, at the same offsets."""
+        is_same = of_any_epoch or self.leader_epoch == other.leader_epoch
+        return is_same and self.base_offset <= other.base_offset and other.end <= self.end
+
+
+@dataclass(slots=True)
+class SentBatch:
+    """A batch that left its producer, once.
+
+    Attributes:
+        first_id, count: its ids: ``first_id``, and on by the number of partitions.
+        leader: the broker that it was sent to.
+        answer: ``acknowledged``, the name of an error, or ``none``.
+        copies: where it lies, as far as answers to followers and its own acknowledgement show.
+    """
+
+    partition: TopicPartition
+    first_id: int
+    count: int
+    leader: BrokerId
+    acks: int
+    sent_at: int
+    is_sent_again: bool = False
+    answer: str = UNANSWERED
+    copies: list[Copy] = field(default_factory=list)
+
+    def note(self, copy: Copy, *, is_carried: bool) -> None:
+        """Note where some of its records lie, unless that is known.
+
+        Args:
+            copy: where.
+            is_carried: whether the batch itself tells its leader epoch; else it is that of the first who sent it.
+        """
+        if not any(one.covers(copy, of_any_epoch=not is_carried) for one in self.copies):
+            self.copies = [one for one in self.copies if not copy.covers(one, of_any_epoch=False)]
+            self.copies.append(copy)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRow:
+    """A row of ``prediction/batches.parquet``."""
+
+    partition: int
+    producer: int
+    first_id: int
+    count: int
+    step: int
+    base_offset: int | None
+    leader_epoch: int
+    acks: int
+    answer: str
+    fate: str
+    rule: str
+    reason: str
+
+
+class IdsSentAgain:
+    """Which ids left their producer more than once? As ranges, by partition and producer."""
+
+    def __init__(self, soak: Soak) -> None:
+        self._soak = soak
+        self._following: dict[tuple[int, int], int] = {}
+        self._again: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+
+    def sent(self, partition: int, first_id: int, count: int) -> None:
+        """Note a batch that leaves its producer."""
+        key = (partition, (first_id - self._soak.base) // IDS_MAX)
+        end = first_id + count * self._soak.partitions
+        following = self._following.get(key, first_id)
+        if first_id < following:
+            self._again[key].append((first_id, min(end, following)))
+        self._following[key] = max(end, following)
+
+    def has(self, partition: int, first_id: int, count: int) -> bool:
+        """Return whether some record of a batch is sent more than once, by the end."""
+        key = (partition, (first_id - self._soak.base) // IDS_MAX)
+        end = first_id + count * self._soak.partitions
+        return any(first < end and first_id < last for first, last in self._again.get(key, ()))
+
+
+class FollowedBatches:
+    """Goes through the frames of producers and followers once, and yields what is no plain case.
+
+    Args:
+        run: the soak.
+        soak: of it.
+        lineage: replayed to its end.
+        again: noted of the whole trace.
+    """
+
+    def __init__(self, run: RunDirectory, soak: Soak, lineage: Lineage, again: IdsSentAgain) -> None:
+        self._soak = soak
+        self._moments = WireMoments(run.path / WIRE_FILE)
+        self._topic = TopicOfInterest(soak.topic, soak.topic_id)
+        self._lineage = lineage
+        self._again = again
+        self._final: Mapping[TopicPartition, FinalLog] = lineage.final()
+        self._open: defaultdict[TopicPartition, list[SentBatch]] = defaultdict(list)
+        self._asked: dict[RequestKey, list[SentBatch]] = {}
+
+    def rows(self) -> Iterator[BatchRow]:
+        """Yield the rows; those of batches that stay unanswered, or were sent again, come at the end."""
+        for moment in self._moments:
+            frame = moment.frame
+            if moment.is_delivery:
+                continue
+            if frame.is_request(PRODUCE):
+                self._sent(moment)
+            elif frame.is_answer(PRODUCE):
+                yield from self._answered(moment)
+            elif frame.is_answer(FETCH) and frame.link == "replication":
+                self._fetched(moment)
+        for batches in self._open.values():
+            yield from self._left(batches)
+
+    def _sent(self, moment: WireMoment) -> None:
+        frame = moment.frame
+        for entry in frame.said.entries:
+            partition = self._topic.partition_of(entry)
+            if partition is None:
+                continue
+            for batch in entry.batches:
+                is_again = self._again.has(entry.partition, batch.first_id, batch.count)
+                sent = SentBatch(
+                    partition, batch.first_id, batch.count, BrokerId(frame.destination), frame.said.acks or 0,
+                    moment.at, is_again,
+                )  # fmt: skip
+                self._open[partition].append(sent)
+                self._asked.setdefault(request_key(frame), []).append(sent)
+
+    def _answered(self, moment: WireMoment) -> Iterator[BatchRow]:
+        given = {self._topic.partition_of(entry): entry for entry in moment.frame.said.entries}
+        for sent in self._asked.pop(request_key(moment.frame), ()):
+            entry = given.get(sent.partition)
+            if entry is None:
+                continue
+            if entry.error or entry.base_offset < 0:
+                sent.answer = _named(entry.error)
+                continue
+            sent.answer = ACKNOWLEDGED
+            yield from self._acknowledged(sent, Offset(entry.base_offset), moment.at)
+
+    def _acknowledged(self, sent: SentBatch, base: Offset, at: int) -> Iterator[BatchRow]:
+        epochs = self._lineage.epochs_of(sent.partition, sent.leader, at)
+        for epoch in epochs:
+            sent.note(Copy(epoch, base, sent.first_id, sent.count), is_carried=True)
+        if sent.is_sent_again:
+            return
+        self._open[sent.partition].remove(sent)
+        if len(epochs) != 1:
+            yield self._row(sent, base, NONE, sent.first_id, sent.count, Fate.EITHER, "its leader epoch is not known")
+        for epoch in epochs if len(epochs) == 1 else ():
+            for row in self._rows_of(sent, Copy(epoch, base, sent.first_id, sent.count)):
+                if row.fate != Fate.PRESENT:
+                    yield row
+
+    def _fetched(self, moment: WireMoment) -> None:
+        for entry in moment.frame.said.entries:
+            partition = self._topic.partition_of(entry)
+            awaited = () if partition is None else self._open.get(partition, ())
+            for batch in entry.batches if awaited else ():
+                for sent in awaited:
+                    self._note_copy(sent, entry, batch, moment)
+
+    def _note_copy(self, sent: SentBatch, entry: FrameEntry, batch: IdBatch, moment: WireMoment) -> None:
+        """Note the records of a batch that an answer to a follower brings."""
+        step = self._soak.partitions
+        skipped, rest = divmod(sent.first_id - batch.first_id, step)
+        first, end = max(skipped, 0), min(skipped + sent.count, batch.count)
+        if rest or first >= end or batch.first_id < 0:
+            return
+        base = Offset(batch.base_offset + first)
+        carried = _carried(entry, base)
+        epochs = carried or self._lineage.led_at(sent.partition, BrokerId(moment.frame.destination), moment.at)
+        for epoch in epochs:
+            sent.note(Copy(epoch, base, batch.first_id + first * step, end - first), is_carried=bool(carried))
+
+    def _left(self, batches: list[SentBatch]) -> Iterator[BatchRow]:
+        """Yield what became of batches that stay unanswered, were refused, or sent again: each copy once."""
+        told: set[Copy] = set()
+        for sent in sorted(batches, key=lambda one: (one.first_id, one.answer != ACKNOWLEDGED)):
+            for copy in sent.copies:
+                if copy not in told:
+                    told.add(copy)
+                    yield from self._rows_of(sent, copy)
+            if not sent.copies:
+                yield self._unseen(sent)
+
+    def _unseen(self, sent: SentBatch) -> BatchRow:
+        if self._soak.replicas > 1:
+            why = "no follower was ever given it, so that no log at rest has it"
+            return self._row(sent, None, NONE, sent.first_id, sent.count, Fate.LOST, why)
+        why = "nobody fetches from the only replica, and it did not answer"
+        return self._row(sent, None, NONE, sent.first_id, sent.count, Fate.EITHER, why)
+
+    def _rows_of(self, sent: SentBatch, copy: Copy) -> Iterator[BatchRow]:
+        final, step = self._final[sent.partition], self._soak.partitions
+        last = Offset(copy.end - 1)
+        for one in final.fates(copy.leader_epoch, copy.base_offset, last):
+            first_id = copy.first_id + (one.first - copy.base_offset) * step
+            why = self.why(sent.partition, one.leader_epoch, one.fate)
+            yield self._row(sent, one.first, copy.leader_epoch, first_id, one.last - one.first + 1, one.fate, why)
+
+    def why(self, partition: TopicPartition, epoch: LeaderEpoch, fate: Fate) -> str:
+        """Return why records of a leader epoch are lost, or may be; empty if they are present."""
+        if fate is Fate.PRESENT:
+            return ""
+        spans = self._final[partition].spans()
+        following = min((one for one in spans if one.leader_epoch > epoch), default=None)
+        if following is None:
+            return "nothing shows where the log ended"
+        leader = self._lineage.leaders.get((partition, following.leader_epoch), NONE)
+        begun = f"leader epoch {following.leader_epoch} began at offset {following.first} on broker {leader}"
+        return f"{begun}, which had no more of epoch {epoch}" if fate is Fate.LOST else f"{begun}, or later"
+
+    def _row(
+        self, sent: SentBatch, base: int | None, epoch: int, first_id: int, count: int, fate: Fate, why: str
+    ) -> BatchRow:
+        return BatchRow(
+            partition=sent.partition.partition,
+            producer=(sent.first_id - self._soak.base) // IDS_MAX,
+            first_id=first_id,
+            count=count,
+            step=self._soak.partitions,
+            base_offset=base,
+            leader_epoch=epoch,
+            acks=sent.acks,
+            answer=sent.answer,
+            fate=fate.value,
+            rule="" if fate is Fate.PRESENT else self._lineage.rules.truncation.rule.name,
+            reason=why,
+        )
+
+
+def _carried(entry: FrameEntry, offset: Offset) -> frozenset[LeaderEpoch]:
+    """Return the leader epoch that a batch in an answer carries; none where batches carry none."""
+    for run in entry.epochs:
+        first = offset if run.first_offset is None else run.first_offset
+        if run.leader_epoch is not None and first <= offset <= run.last_offset:
+            return frozenset((LeaderEpoch(run.leader_epoch),))
+    return frozenset()
+
+
+def _named(error: int) -> str:
+    return ErrorCode(error).name if error in tuple(ErrorCode) else str(error)

@@ -1,0 +1,105 @@
+"""Which leader appended what, in which leader epoch? What a replay of a soak notes on its way, and the logs at its end.
+
+Kept are ranges: where each leader epoch was acknowledged, and when each broker began to lead.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from oracle.trace_check import TraceCheck, TraceSettings
+from oracle.tracing.committed import appended_in, final_log
+from oracle.tracing.observed import Acknowledged, LeadershipHeard
+from oracle.tracing.possibility import noting_epochs
+from oracle.vocabulary import LeaderEpoch, Offset
+
+if TYPE_CHECKING:
+    from conformance.record.soak import Soak
+    from oracle.rules.rule_set import RuleSet
+    from oracle.trace_check import TraceReport
+    from oracle.tracing.committed import FinalLog
+    from oracle.tracing.observed import Event, TopicPartition
+    from oracle.vocabulary import BrokerId
+
+
+class Extent(NamedTuple):
+    """The offsets that a leader acknowledged in one of its epochs."""
+
+    first: Offset
+    last: Offset
+
+
+class Lineage:
+    """Replays the events of a soak by a release's rules, none of which ends it, and notes who appended what.
+
+    Attributes:
+        rules: by which it is replayed.
+        extents: where each leader epoch of a partition was acknowledged.
+        leaders: the broker of each leader epoch of a partition.
+    """
+
+    def __init__(self, rules: RuleSet, soak: Soak) -> None:
+        self.rules = noting_epochs(rules)
+        settings = TraceSettings(soak.min_insync_replicas, soak.lag_time_max_ms)
+        self._check = TraceCheck(self.rules, settings, enforced=())
+        self.extents: dict[tuple[TopicPartition, LeaderEpoch], Extent] = {}
+        self.leaders: dict[tuple[TopicPartition, LeaderEpoch], BrokerId] = {}
+        self._led: defaultdict[tuple[TopicPartition, BrokerId], Journal] = defaultdict(Journal)
+        self._appended: defaultdict[tuple[TopicPartition, BrokerId], Journal] = defaultdict(Journal)
+
+    def feed(self, event: Event) -> None:
+        """Replay one event, and note what it says of who appended what."""
+        self._check.feed(event)
+        if isinstance(event, LeadershipHeard) and event.leader == event.broker:
+            self.leaders[event.partition, event.leader_epoch] = event.broker
+            self._led[event.partition, event.broker].note(event.at, frozenset((event.leader_epoch,)))
+        elif isinstance(event, Acknowledged) and event.leader is not None and event.base_offset is not None:
+            self._acknowledged(event, event.leader, event.base_offset)
+
+    def _acknowledged(self, told: Acknowledged, broker: BrokerId, first: Offset) -> None:
+        replica = self._check.partitions[told.partition].replica(broker)
+        epochs = frozenset() if replica is None else appended_in(replica, first)
+        self._appended[told.partition, broker].note(told.at, epochs)
+        for epoch in epochs if told.last_offset is not None else ():
+            known = self.extents.get((told.partition, epoch))
+            last = Offset(told.last_offset or 0)
+            self.extents[told.partition, epoch] = (
+                Extent(first, last) if known is None else Extent(min(known.first, first), max(known.last, last))
+            )
+
+    def epochs_of(self, partition: TopicPartition, broker: BrokerId, acknowledged_at: int) -> frozenset[LeaderEpoch]:
+        """Return the leader epochs in which a broker may have appended what it acknowledged at a moment."""
+        return self._appended[partition, broker].at(acknowledged_at)
+
+    def led_at(self, partition: TopicPartition, broker: BrokerId, at: int) -> frozenset[LeaderEpoch]:
+        """Return the leader epoch that a broker had heard last of its own by a moment; none if it had not led."""
+        return self._led[partition, broker].at(at)
+
+    def final(self) -> dict[TopicPartition, FinalLog]:
+        """Return what each partition holds at rest, once every event was replayed."""
+        return {name: final_log(one) for name, one in self._check.partitions.items()}
+
+    def report(self) -> TraceReport:
+        """Return what was seen."""
+        return self._check.finish()
+
+
+class Journal:
+    """What held from when on; only changes are kept."""
+
+    def __init__(self) -> None:
+        self._since: list[int] = []
+        self._values: list[frozenset[LeaderEpoch]] = []
+
+    def note(self, at: int, value: frozenset[LeaderEpoch]) -> None:
+        """Note what holds from a moment on, not before the last one."""
+        if not self._values or self._values[-1] != value:
+            self._since.append(at)
+            self._values.append(value)
+
+    def at(self, moment: int) -> frozenset[LeaderEpoch]:
+        """Return what held at a moment; nothing before the first."""
+        place = bisect_right(self._since, moment)
+        return self._values[place - 1] if place else frozenset()

@@ -1,0 +1,170 @@
+"""What must have become of every record of a soak? Predicted by a release's rules from the wire, and frozen.
+
+Nothing else is read: no log of a broker, no topic, no probe. Frames, and what the tester did to processes, are replayed
+by the rules of the release (``lineage``); what its logs hold at rest decides, range by range, and batches that are no
+plain case are followed one by one (``batches``). Written with its digest before anybody reads the topic.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from conformance.observation.errors import FramesMissingError, TraceUnreadableError
+from conformance.record.soak_prediction import (
+    BATCHES_FILE,
+    PREDICTION_FILE,
+    RANGES_FILE,
+    RangeFate,
+    SoakPrediction,
+    batches_schema,
+    digest_of,
+    ranges_schema,
+    write_rows,
+)
+from conformance.record.timeline import Event, read_timeline
+from conformance.record.wire import NONE
+from conformance.soak.batches import FollowedBatches, IdsSentAgain
+from conformance.soak.lineage import Lineage
+from conformance.soak.stream import SoakStream
+from oracle.rules.by_version import rules_for
+from oracle.tracing.committed import Fate
+from oracle.vocabulary import LeaderEpoch, MetadataMode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from conformance.record.directory import RunDirectory
+    from conformance.record.soak import Soak
+    from conformance.record.wire import IdBatch
+    from oracle.rules.rule_set import RuleSet
+    from oracle.tracing.committed import FatedRange
+    from oracle.tracing.observed import TopicPartition
+
+
+def predict_soak(run: RunDirectory, soak: Soak, rules: RuleSet | None = None) -> SoakPrediction:
+    """Predict what became of every record, write it to ``prediction/``, and return what is frozen.
+
+    Args:
+        run: the soak's directory, with its trace at an end.
+        soak: of it.
+        rules: another release's; None takes those of the brokers.
+    """
+    began = time.monotonic()
+    predicted = _Predicted(run, soak, rules or rules_for(soak.version, MetadataMode(soak.metadata)))
+    why_not = None
+    try:
+        predicted.replay()
+    except (TraceUnreadableError, FramesMissingError) as error:
+        why_not = str(error)
+    ranges = [] if why_not else list(predicted.ranges())
+    batches = [] if why_not else [asdict(row) for row in predicted.batches()]
+    tables = (
+        write_rows(run.path / RANGES_FILE, ranges, ranges_schema()),
+        write_rows(run.path / BATCHES_FILE, batches, batches_schema()),
+    )
+    report = predicted.lineage.report()
+    frozen = SoakPrediction(
+        rules_of=f"{predicted.lineage.rules.version} {predicted.lineage.rules.metadata.value}",
+        digest=digest_of(*tables),
+        records=_counted(ranges),
+        touched=predicted.touched,
+        events=sum(report.events.values()),
+        seconds=round(time.monotonic() - began, 3),
+        violation=None if report.passed_over is None else str(report.passed_over),
+        why_not=why_not,
+    )
+    run.write(PREDICTION_FILE, frozen)
+    return frozen
+
+
+def _counted(ranges: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    counts = {fate.value: 0 for fate in RangeFate}
+    for row in ranges:
+        counts[row["fate"]] += row["last_offset"] - row["first_offset"] + 1
+    return counts
+
+
+class _Predicted:
+    """One prediction in the making."""
+
+    def __init__(self, run: RunDirectory, soak: Soak, rules: RuleSet) -> None:
+        self._run = run
+        self._soak = soak
+        self.lineage = Lineage(rules, soak)
+        self._again = IdsSentAgain(soak)
+        self._faults = StandingFaults(run)
+        self.touched = 0
+        self._followed: FollowedBatches
+
+    def replay(self) -> None:
+        """Go through the trace once.
+
+        Raises:
+            TraceUnreadableError: it cannot be read.
+        """
+        for event in SoakStream(self._run, self._soak, self._sent):
+            self.lineage.feed(event)
+        self._followed = FollowedBatches(self._run, self._soak, self.lineage, self._again)
+
+    def _sent(self, partition: int, batch: IdBatch, at: int) -> None:
+        if batch.first_id != NONE:
+            self._again.sent(partition, batch.first_id, batch.count)
+        self.touched += batch.count * self._faults.stand_at(at)
+
+    def batches(self) -> Iterator[Any]:
+        """Yield the rows of what is no plain case."""
+        yield from self._followed.rows()
+
+    def ranges(self) -> Iterator[dict[str, Any]]:
+        """Yield what each partition holds, epoch by epoch, and what was acknowledged and is lost, or may be."""
+        final = self.lineage.final()
+        for name in sorted(final):
+            held = list(final[name].spans())
+            acknowledged = (
+                one
+                for (partition, epoch), extent in sorted(self.lineage.extents.items())
+                if partition == name
+                for one in final[name].fates(epoch, extent.first, extent.last)
+            )
+            lost = [one for one in acknowledged if one.fate is Fate.LOST]
+            for one in sorted((*held, *lost)):
+                yield self._range(name, one)
+
+    def _range(self, partition: TopicPartition, one: FatedRange) -> dict[str, Any]:
+        is_present = one.fate is Fate.PRESENT
+        return {
+            "partition": partition.partition,
+            "leader_epoch": one.leader_epoch,
+            "leader": self.lineage.leaders.get((partition, LeaderEpoch(one.leader_epoch)), NONE),
+            "first_offset": one.first,
+            "last_offset": one.last,
+            "fate": one.fate.value,
+            "rule": "" if is_present else self.lineage.rules.truncation.rule.name,
+            "reason": self._followed.why(partition, one.leader_epoch, one.fate),
+        }
+
+
+class StandingFaults:
+    """When did a fault stand, or a broker lie down? Asked moment by moment, in the order of time."""
+
+    _BEGINS = frozenset({Event.FAULT_FIRED, Event.BROKER_KILLED, Event.BROKER_STOPPED, Event.BROKER_PAUSED})
+    _ENDS = frozenset({Event.FAULT_HEALED, Event.BROKER_STARTED, Event.BROKER_RESUMED})
+
+    def __init__(self, run: RunDirectory) -> None:
+        marks = read_timeline(run, may_be_cut=True)
+        self._changes = [
+            (mark.t_ns, 1 if mark.event in self._BEGINS else -1)
+            for mark in marks
+            if mark.event in self._BEGINS | self._ENDS
+        ]
+        self._place = 0
+        self._standing = 0
+
+    def stand_at(self, moment: int) -> bool:
+        """Return whether one stands at a moment, not before the last that was asked about."""
+        while self._place < len(self._changes) and self._changes[self._place][0] <= moment:
+            self._standing = max(self._standing + self._changes[self._place][1], 0)
+            self._place += 1
+        return self._standing > 0

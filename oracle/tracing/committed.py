@@ -1,0 +1,183 @@
+"""What does a partition hold in the end, by leader epoch, and what became of what some leader had appended?
+
+Replicas are replayed event by event (``partition_replay``), and what their logs may be is kept as epochs between two
+bounds. A record is known by its offset and the leader epoch in which it was appended: one leader appends in an epoch,
+so no two records share both. At rest every replica in sync has the same log; a record is in it for certain where some
+replica's bounds say so, and for certain not where some replica's bounds rule it out.
+
+So a fate costs as much for a million records as for one: memory follows ranges.
+
+Sources: KIP-101 (an epoch has one leader); Log, LeaderEpochFileCache.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from oracle.tracing.known_log import UNBOUNDED
+from oracle.tracing.observed import FetchAnswered, ObservedEpochRun
+from oracle.vocabulary import BrokerId, LeaderEpoch, Offset
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from oracle.tracing.known_log import EpochLog, KnownLog
+    from oracle.tracing.partition_replay import PartitionReplay
+    from oracle.tracing.replica import TracedReplica
+
+
+class Fate(StrEnum):
+    """What became of records: the log at rest has them, has them not, or nothing that was seen tells."""
+
+    PRESENT = "present"
+    LOST = "lost"
+    EITHER = "either"
+
+
+class FatedRange(NamedTuple):
+    """Offsets ``first`` to ``last`` of one leader epoch, and what became of the records there."""
+
+    leader_epoch: LeaderEpoch
+    first: Offset
+    last: Offset
+    fate: Fate
+
+
+@dataclass(frozen=True, slots=True)
+class FinalLog:
+    """A partition's log at rest, as far as it is known.
+
+    Attributes:
+        replicas: of each replica that counts what its log may be, one or several possibilities.
+        end: its log end offset: what every replica has for certain.
+        leader: the broker of the newest leader epoch; None if nobody leads.
+    """
+
+    replicas: tuple[tuple[KnownLog, ...], ...]
+    end: Offset
+    leader: BrokerId | None
+
+    def fates(self, epoch: LeaderEpoch, first: Offset, last: Offset) -> Iterator[FatedRange]:
+        """Yield what became of the records that a leader appended in its epoch at these offsets, from the first on."""
+        cuts = sorted({first, Offset(last + 1), *self._bounds(epoch, first, last)})
+        begun: FatedRange | None = None
+        for start, following in pairwise(cuts):
+            fate = self._fate(epoch, start)
+            if begun is not None and begun.fate is not fate:
+                yield begun
+                begun = None
+            begun = FatedRange(epoch, start if begun is None else begun.first, Offset(following - 1), fate)
+        if begun is not None:
+            yield begun
+
+    def spans(self) -> Iterator[FatedRange]:
+        """Yield what the log holds from its begin to its end by epoch; what may be of either epoch is in both."""
+        epochs = sorted({entry.leader_epoch for logs in self.replicas for log in logs for entry in log.low.epochs})
+        for epoch in epochs if self.end else ():
+            for one in self.fates(epoch, Offset(0), Offset(self.end - 1)):
+                if one.fate is not Fate.LOST:
+                    yield one
+
+    def _bounds(self, epoch: LeaderEpoch, first: Offset, last: Offset) -> Iterator[Offset]:
+        for logs in self.replicas:
+            for log in logs:
+                for offset in _extent(log, epoch) or ():
+                    if first < offset <= last:
+                        yield offset
+
+    def _fate(self, epoch: LeaderEpoch, offset: Offset) -> Fate:
+        told = [_told(logs, epoch, offset) for logs in self.replicas]
+        if Fate.PRESENT in told:
+            return Fate.PRESENT
+        return Fate.LOST if Fate.LOST in told else Fate.EITHER
+
+
+class Extent(NamedTuple):
+    """Where an epoch has records: from ``certain_first`` to before ``certain_end`` for certain, else in the others."""
+
+    first: Offset
+    certain_first: Offset
+    certain_end: Offset
+    end: Offset
+
+
+def _extent(log: KnownLog, epoch: LeaderEpoch) -> Extent | None:
+    place = log.low.place_of(epoch)
+    if place is None:
+        return None
+    low, high = log.low.epochs, log.high.epochs
+    is_last = place + 1 == len(low)
+    certain_end = log.low.end if is_last else low[place + 1].start_offset
+    end = log.high.end if is_last else high[place + 1].start_offset
+    return Extent(low[place].start_offset, high[place].start_offset, certain_end, end)
+
+
+def _told(logs: Sequence[KnownLog], epoch: LeaderEpoch, offset: Offset) -> Fate:
+    """Return what the possible logs of one replica say of a record."""
+    extents = [_extent(log, epoch) for log in logs]
+    if all(one is not None and one.certain_first <= offset < one.certain_end for one in extents):
+        return Fate.PRESENT
+    if any(one is not None and one.first <= offset < one.end for one in extents):
+        return Fate.EITHER
+    return Fate.LOST
+
+
+def answers_with_epochs(leader: TracedReplica, answer: FetchAnswered) -> Iterator[FetchAnswered]:
+    """Yield what an answer may bring whose batches carry no epochs: those that its leader's log may have there."""
+    told = {
+        tuple(_runs_of(bound, run) for run in answer.runs)
+        for one in leader.possible
+        if one.leader == leader.broker
+        for bound in (one.log.low, one.log.high)
+    }
+    for runs in sorted(told):
+        yield replace(answer, runs=tuple(chain.from_iterable(runs)))
+
+
+def _runs_of(log: EpochLog, run: ObservedEpochRun) -> tuple[ObservedEpochRun, ...]:
+    """Return the runs of equal epoch that a log has at the offsets of a run; its last epoch goes on beyond its end."""
+    starts = [entry.start_offset for entry in log.epochs]
+    ends = [*starts[1:], UNBOUNDED]
+    return tuple(
+        ObservedEpochRun(entry.leader_epoch, max(start, run.first_offset), min(Offset(end - 1), run.last_offset))
+        for entry, start, end in zip(log.epochs, starts, ends, strict=True)
+        if start <= run.last_offset and run.first_offset < end
+    )
+
+
+def final_log(replay: PartitionReplay) -> FinalLog:
+    """Return what a partition's log is at rest, once every event was replayed.
+
+    The leader of the newest epoch counts, and of its followers those that have certainly all that it has.
+    """
+    leaders = [one for one in replay.replicas if one.leadership is not None]
+    if not leaders:
+        return FinalLog((), Offset(0), None)
+    leader = max(leaders, key=lambda one: max(one.epochs()))
+    end = Offset(min(one.log.low.end for one in leader.possible))
+    followers = [one for one in replay.replicas if one is not leader and _has_all(one, leader.broker, end)]
+    known = tuple(tuple(possible.log for possible in one.possible) for one in (leader, *followers))
+    return FinalLog(known, end, leader.broker)
+
+
+def _has_all(follower: TracedReplica, leader: BrokerId, end: Offset) -> bool:
+    return all(one.leader == leader and one.log.low.end >= end for one in follower.possible)
+
+
+def appended_in(leader: TracedReplica, first: Offset) -> frozenset[LeaderEpoch]:
+    """Return the leader epochs in which a broker may have appended what its log has at an offset."""
+    found: set[LeaderEpoch] = set()
+    for one in leader.possible:
+        if one.leader == leader.broker:
+            found.update(_epochs_at(one.log, first))
+    return frozenset(found)
+
+
+def _epochs_at(log: KnownLog, offset: Offset) -> Iterator[LeaderEpoch]:
+    for entry in log.low.epochs:
+        extent = _extent(log, entry.leader_epoch)
+        if extent is not None and extent.first <= offset < extent.end:
+            yield entry.leader_epoch
