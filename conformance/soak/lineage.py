@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from oracle.trace_check import TraceCheck, TraceSettings
 from oracle.tracing.committed import appended_in, final_log
-from oracle.tracing.observed import Acknowledged, LeadershipHeard
+from oracle.tracing.observed import Acknowledged, BrokerEnded, LeadershipHeard
 from oracle.tracing.possibility import noting_epochs
 from oracle.vocabulary import LeaderEpoch, Offset
 
@@ -47,16 +47,29 @@ class Lineage:
         self.extents: dict[tuple[TopicPartition, LeaderEpoch], Extent] = {}
         self.leaders: dict[tuple[TopicPartition, LeaderEpoch], BrokerId] = {}
         self._led: defaultdict[tuple[TopicPartition, BrokerId], Journal] = defaultdict(Journal)
+        self._leading: set[tuple[TopicPartition, BrokerId]] = set()
         self._appended: defaultdict[tuple[TopicPartition, BrokerId], Journal] = defaultdict(Journal)
 
     def feed(self, event: Event) -> None:
         """Replay one event, and note what it says of who appended what."""
         self._check.feed(event)
-        if isinstance(event, LeadershipHeard) and event.leader == event.broker:
-            self.leaders[event.partition, event.leader_epoch] = event.broker
-            self._led[event.partition, event.broker].note(event.at, frozenset((event.leader_epoch,)))
+        if isinstance(event, LeadershipHeard):
+            self._heard(event)
+        elif isinstance(event, BrokerEnded):
+            self._leading = {place for place in self._leading if place[1] != event.broker}
         elif isinstance(event, Acknowledged) and event.leader is not None and event.base_offset is not None:
             self._acknowledged(event, event.leader, event.base_offset)
+
+    def _heard(self, heard: LeadershipHeard) -> None:
+        """Note who leads; one that goes on to lead goes on in its epoch, where batches carry none."""
+        place = (heard.partition, heard.broker)
+        if heard.leader != heard.broker:
+            self._leading.discard(place)
+            return
+        self.leaders[heard.partition, heard.leader_epoch] = heard.broker
+        if place not in self._leading or not self.rules.truncation.notes_epochs:
+            self._led[place].note(heard.at, frozenset((heard.leader_epoch,)))
+        self._leading.add(place)
 
     def _acknowledged(self, told: Acknowledged, broker: BrokerId, first: Offset) -> None:
         replica = self._check.partitions[told.partition].replica(broker)

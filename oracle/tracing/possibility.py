@@ -121,7 +121,11 @@ def applied(
 
 
 def _leading(replica: Possibility, decision: LeadershipHeard, rules: RuleSet) -> tuple[Possibility, ...]:
-    """Lead: with an entry for the epoch at once, or only with its first record."""
+    """Lead: with an entry for the epoch at once, or only with its first record.
+
+    Where batches carry no epochs, one that goes on to lead goes on in the epoch that was noted: nobody cuts between.
+    """
+    goes_on = rules.truncation.notes_epochs and replica.leader == decision.broker
     led = replace(
         replica,
         leader=decision.broker,
@@ -129,7 +133,7 @@ def _leading(replica: Possibility, decision: LeadershipHeard, rules: RuleSet) ->
         truncating=False,
         truncated_to=None,
     )
-    if rules.writes_epoch_on_election:
+    if rules.writes_epoch_on_election and not goes_on:
         return started(led)
     return (led,) if has_epochs(rules) else (replace(led, log=led.log.opened()),)
 
