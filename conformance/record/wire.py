@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from conformance.record.directory import RunDirectory
 
 WIRE_FILE = "wire.ndjson"
-FETCH, EPOCH_LOOKUP = "Fetch", "OffsetForLeaderEpoch"
+PRODUCE, FETCH, EPOCH_LOOKUP = "Produce", "Fetch", "OffsetForLeaderEpoch"
 ALTER_PARTITION, UPDATE_METADATA = "AlterPartition", "UpdateMetadata"
 """The names of apis in a trace."""
 NONE = -1
@@ -32,6 +32,16 @@ class EpochRun:
     leader_epoch: int | None = None
     first_offset: int | None = None
     last_offset: int = NONE
+
+
+@dataclass(frozen=True, slots=True)
+class IdBatch:
+    """The record ids of a batch, or of messages that follow each other; see ``fault_injection.wire.views.IdBatch``."""
+
+    base_offset: int = NONE
+    count: int = 0
+    first_id: int = NONE
+    step: int = NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +63,10 @@ class FrameEntry:
         is_listed: whether the frame of a fetch session names the partition, or the session implies it.
         new_isr: what a leader proposes; ``isr`` what the controller has committed.
         metadata: the records of the metadata log in an answer.
+        record_count, producer_id, producer_epoch, base_sequence: what a producer wants appended; the last three are of
+            the first batch, and -1 without idempotence.
+        base_offset: where a producer's records were appended.
+        batches: the ids of records, sent or fetched, where the gate reads them.
     """
 
     topic: str | None = None
@@ -82,13 +96,24 @@ class FrameEntry:
     metadata: tuple[FrameEntry, ...] = ()
     api_key: int | None = None
     version: int | None = None
+    record_count: int = 0
+    producer_id: int = NONE
+    producer_epoch: int = NONE
+    base_sequence: int = NONE
+    base_offset: int = NONE
+    batches: tuple[IdBatch, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a decoded frame says beside its partitions; fields that its kind does not have keep their default."""
+    """What a decoded frame says beside its partitions; fields that its kind does not have keep their default.
+
+    Attributes:
+        acks: what a Produce request wants; None of other frames, as -1 says that all in-sync replicas are waited for.
+    """
 
     error: int = 0
+    acks: int | None = None
     replica_id: int = NONE
     replica_epoch: int = NONE
     session_epoch: int = NONE
