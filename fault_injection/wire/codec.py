@@ -8,7 +8,6 @@ proxy that fails on a frame would itself be the fault.
 
 # ruff: noqa: ANN401 - kafka-python is untyped
 
-import struct
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -17,10 +16,12 @@ from fault_injection.wire import codec_controller
 from fault_injection.wire.answers import can_answer, error_answer
 from fault_injection.wire.codec_metadata import metadata_records
 from fault_injection.wire.codec_schemas import SHIPPED, Message, Messages, api_name, load_schemas
-from fault_injection.wire.fetch_reader import MAGIC_OFFSET, RECORD_BATCH_MAGIC, epoch_runs, read_fetch_response
+from fault_injection.wire.fetch_reader import read_fetch_response
 from fault_injection.wire.headers import Buffer, RequestHeader, request_body_offset, response_body_offset
 from fault_injection.wire.messages import RequestView, ResponseView
-from fault_injection.wire.points import FETCH_KEY, METADATA_TOPIC, METADATA_TOPIC_ID
+from fault_injection.wire.points import FETCH_KEY, METADATA_TOPIC, METADATA_TOPIC_ID, PRODUCE_KEY
+from fault_injection.wire.produce_reader import read_produce_request
+from fault_injection.wire.record_batches import epoch_runs
 from fault_injection.wire.views import (
     NONE,
     AppendedPartition,
@@ -33,12 +34,10 @@ from fault_injection.wire.views import (
     FetchPartition,
     FetchRequestView,
     FetchResponseView,
-    ProducedPartition,
-    ProduceRequestView,
     ProduceResponseView,
 )
 
-# How do kafka-python's FETCH and OffsetsForLeaderEpoch messages become views of ours?
+# How do kafka-python's FETCH, OffsetsForLeaderEpoch and Produce messages become views of ours?
 
 
 def fetch_request(message: Any) -> FetchRequestView:
@@ -126,48 +125,6 @@ def epoch_response(message: Any) -> EpochResponseView:
     )
 
 
-# How do kafka-python's Produce messages become views of ours?
-#
-# The records themselves are not read: count, producer and sequence stand in the headers of the batches.
-
-
-_PRODUCER = struct.Struct(">qhi")
-_PRODUCER_OFFSET = 43
-"""Where a batch of magic 2 names producer id, producer epoch and base sequence."""
-
-
-def produce_request(message: Any) -> ProduceRequestView:
-    """View a Produce request."""
-    return ProduceRequestView(
-        acks=message.acks,
-        timeout_ms=message.timeout_ms,
-        partitions=tuple(_wanted(topic, entry) for topic in message.topic_data for entry in topic.partition_data),
-        transactional_id=message.transactional_id,
-    )
-
-
-def _wanted(topic: Any, entry: Any) -> ProducedPartition:
-    records = bytes(entry.records or b"")
-    producer_id, producer_epoch, base_sequence = _producer(records)
-    return ProducedPartition(
-        topic=topic.name or None,
-        topic_id=topic.topic_id,
-        partition=entry.index,
-        record_bytes=len(records),
-        record_count=sum(run.last_offset - (run.first_offset or 0) + 1 for run in epoch_runs(records)),
-        producer_id=producer_id,
-        producer_epoch=producer_epoch,
-        base_sequence=base_sequence,
-    )
-
-
-def _producer(records: bytes) -> tuple[int, int, int]:
-    if len(records) < _PRODUCER_OFFSET + _PRODUCER.size or records[MAGIC_OFFSET] < RECORD_BATCH_MAGIC:
-        return NONE, NONE, NONE
-    producer_id, producer_epoch, base_sequence = _PRODUCER.unpack_from(records, _PRODUCER_OFFSET)
-    return producer_id, producer_epoch, base_sequence
-
-
 def produce_response(message: Any) -> ProduceResponseView:
     """View a Produce response."""
     return ProduceResponseView(
@@ -193,7 +150,6 @@ def _appended(topic: Any, entry: Any) -> AppendedPartition:
 __all__ = ["Codec", "api_name", "load_schemas"]
 
 _REQUESTS: dict[int, Callable[[Any], RequestView]] = {
-    0: produce_request,
     1: fetch_request,
     4: codec_controller.leader_and_isr,
     5: codec_controller.stop_replica,
@@ -223,11 +179,13 @@ class Codec:
     """Decodes the requests and responses the tester looks into.
 
     Args:
-        messages: what ``load_schemas`` gave; without it only FETCH and OffsetsForLeaderEpoch decode.
+        messages: what ``load_schemas`` gave; without it only FETCH, OffsetsForLeaderEpoch and Produce decode.
+        reads_ids: whether record ids are told of Produce requests and of answers to FETCH, by batch (``IdBatch``).
     """
 
-    def __init__(self, messages: Messages = SHIPPED) -> None:
+    def __init__(self, messages: Messages = SHIPPED, *, reads_ids: bool = False) -> None:
         self._messages = messages
+        self._reads_ids = reads_ids
         self._undecodable = 0
         self._counting = threading.Lock()  # connections have threads of their own
 
@@ -250,6 +208,8 @@ class Codec:
         try:
             is_flexible = message.request.flexible_version_q(version)
             offset = request_body_offset(frame, header, is_flexible=is_flexible)
+            if header.api_key == PRODUCE_KEY:
+                return read_produce_request(frame, offset, version, reads_ids=self._reads_ids)
             decoded = message.request.decode(memoryview(frame)[offset:], version=version)
             return _REQUESTS[header.api_key](decoded)
         except Exception:  # noqa: BLE001 - whatever a foreign decoder raises must not reach the traffic
@@ -266,7 +226,7 @@ class Codec:
             if api_key == FETCH_KEY:
                 is_flexible = message.response.flexible_version_q(version)
                 offset = response_body_offset(frame, api_key, is_flexible=is_flexible)
-                return read_fetch_response(frame, offset, version)
+                return read_fetch_response(frame, offset, version, reads_ids=self._reads_ids)
             return _RESPONSES[api_key](self._decoded_response(message, api_key, version, frame))
         except Exception:  # noqa: BLE001 - whatever a foreign decoder raises must not reach the traffic
             self.note_undecodable()

@@ -2,8 +2,8 @@
 
 Nearly all bytes between brokers are records in FETCH responses. kafka-python copies each record set while it
 decodes; this reader walks over them and looks at the headers of the batches only, so that a response of a megabyte
-costs what a small one costs. It is the one message that is read by hand: the tests compare it with kafka-python
-and with kio, field by field, for every version.
+costs what a small one costs. The tests compare what is read by hand with kafka-python and with kio, field by field,
+for every version.
 
 Sources: Apache Kafka ``FetchResponse.json`` (v0 to v18); KIP-482 (tagged fields), KIP-516 (topic ids).
 """
@@ -12,11 +12,12 @@ import struct
 from dataclasses import replace
 from uuid import UUID
 
+from fault_injection.wire.body_reader import INT32, BodyReader
 from fault_injection.wire.codec_metadata import metadata_records
 from fault_injection.wire.points import METADATA_TOPIC, METADATA_TOPIC_ID
+from fault_injection.wire.record_batches import epoch_runs, id_batches
 from fault_injection.wire.views import (
     DivergingEpochView,
-    EpochBatches,
     FetchedPartition,
     FetchPartition,
     FetchRequestView,
@@ -29,10 +30,7 @@ _THROTTLED_SINCE, _STABLE_OFFSET_SINCE, _LOG_START_SINCE, _SESSION_SINCE = 1, 4,
 _PREFERRED_REPLICA_SINCE, _FLEXIBLE_SINCE, _TOPIC_IDS_SINCE = 11, 12, 13
 _DIVERGING_EPOCH, _CURRENT_LEADER = 0, 1
 _ABORTED_BYTES = 16
-_CONTINUATION = 0x80
-_VARINT_SHIFTS = range(0, 35, 7)
 
-_INT16, _INT32 = struct.Struct(">h"), struct.Struct(">i")
 _HEAD = struct.Struct(">ihi")  # throttle time, error, session id
 _PARTITION = struct.Struct(">ihq")  # index, error, high watermark
 _PARTITION_V4 = struct.Struct(">ihqq")  # and last stable offset
@@ -41,8 +39,10 @@ _EPOCH_END = struct.Struct(">iq")
 _LEADER = struct.Struct(">ii")
 
 
-def read_fetch_response(frame: bytes | bytearray | memoryview, offset: int, version: int) -> FetchResponseView:
-    """Read a FETCH response from where its body begins.
+def read_fetch_response(
+    frame: bytes | bytearray | memoryview, offset: int, version: int, *, reads_ids: bool = False
+) -> FetchResponseView:
+    """Read a FETCH response from where its body begins, with the ids of its records if they are wanted.
 
     Raises:
         ValueError: the version is none that exists, or a length leads out of the frame.
@@ -51,17 +51,16 @@ def read_fetch_response(frame: bytes | bytearray | memoryview, offset: int, vers
     """
     if not 0 <= version <= VERSION_MAX:
         raise ValueError(f"FETCH v{version} does not exist")
-    return _ResponseReader(memoryview(frame), offset, version).response()
+    return _ResponseReader(memoryview(frame), offset, version, reads_ids=reads_ids).response()
 
 
-class _ResponseReader:
-    """Walks through one response; ``_at`` is where it is."""
+class _ResponseReader(BodyReader):
+    """Walks through one response."""
 
-    def __init__(self, frame: memoryview, at: int, version: int) -> None:
-        self._frame = frame
-        self._at = at
+    def __init__(self, frame: memoryview, at: int, version: int, *, reads_ids: bool) -> None:
+        super().__init__(frame, at, is_flexible=version >= _FLEXIBLE_SINCE)
         self._version = version
-        self._is_flexible = version >= _FLEXIBLE_SINCE
+        self._reads_ids = reads_ids
 
     def response(self) -> FetchResponseView:
         throttle_time_ms, error, session_id = self._head()
@@ -83,19 +82,14 @@ class _ResponseReader:
     def _topic(self) -> tuple[str | None, UUID | None]:
         if self._version >= _TOPIC_IDS_SINCE:
             return None, UUID(bytes=bytes(self._taken(16)))
-        if self._is_flexible:
-            length = self._varint() - 1
-        else:
-            (length,) = _INT16.unpack_from(self._frame, self._at)
-            self._at += _INT16.size
-        return str(self._taken(length), "utf-8") or None, None
+        return self._text() or None, None
 
     def _partition(self, topic: str | None, topic_id: UUID | None) -> FetchedPartition:
         partition, error, high_watermark, last_stable_offset, log_start_offset = self._numbers()
         if self._version >= _STABLE_OFFSET_SINCE:
             self._skip_aborted()
         if self._version >= _PREFERRED_REPLICA_SINCE:
-            self._at += _INT32.size
+            self._at += INT32.size
         records = self._taken(max(self._length(), 0))
         diverging_epoch, (leader_id, leader_epoch) = self._tags() if self._is_flexible else (None, (-1, -1))
         is_metadata = topic == METADATA_TOPIC or topic_id == METADATA_TOPIC_ID
@@ -113,6 +107,7 @@ class _ResponseReader:
             leader_id=leader_id,
             leader_epoch=leader_epoch,
             metadata=metadata_records(bytes(records)) if is_metadata else (),
+            batches=id_batches(records) if self._reads_ids and records and not is_metadata else (),
         )
 
     def _numbers(self) -> tuple[int, int, int, int, int]:
@@ -143,88 +138,6 @@ class _ResponseReader:
             elif tag == _CURRENT_LEADER:
                 leader = _LEADER.unpack_from(field)
         return diverging_epoch, leader
-
-    def _skip_tags(self) -> None:
-        if self._is_flexible:
-            for _ in range(self._varint()):
-                self._varint()
-                self._taken(self._varint())
-
-    def _count(self) -> int:
-        return max(self._length(), 0)
-
-    def _length(self) -> int:
-        return self._varint() - 1 if self._is_flexible else self._int32()
-
-    def _int32(self) -> int:
-        (number,) = _INT32.unpack_from(self._frame, self._at)
-        self._at += _INT32.size
-        return int(number)
-
-    def _varint(self) -> int:
-        value = 0
-        for shift in _VARINT_SHIFTS:
-            byte = self._frame[self._at]
-            self._at += 1
-            value |= (byte & ~_CONTINUATION) << shift
-            if byte < _CONTINUATION:
-                return value
-        raise ValueError("a varint of more than five bytes")
-
-    def _taken(self, length: int) -> memoryview:
-        end = self._at + length
-        if length < 0 or end > len(self._frame):
-            raise ValueError(f"{length} bytes at {self._at} of a frame of {len(self._frame)}")
-        taken = self._frame[self._at : end]
-        self._at = end
-        return taken
-
-
-# Which offsets and leader epochs do the record batches of a fetch carry?
-#
-# Only the fixed headers are read: nothing is decompressed or checked. In message sets (magic 0 and 1) an
-# entry is one message, or a compressed wrapper whose offset is that of its last inner message.
-#
-# Sources: Kafka documentation, "Message Format" (record batch v2, message sets v0 and v1).
-
-
-MAGIC_OFFSET = 16
-RECORD_BATCH_MAGIC = 2
-CODEC_MASK = 0x07
-
-_ENTRY = struct.Struct(">qi")  # base offset, length of what follows
-_BATCH = struct.Struct(">qi i b i h i")  # and leader epoch, magic, crc, attributes, last offset delta
-_MESSAGE = struct.Struct(">I b b")  # crc, magic, attributes
-
-
-def epoch_runs(records: bytes | memoryview) -> tuple[EpochBatches, ...]:
-    """Return the runs of equal leader epoch in fetched records; an unfinished last batch is left out.
-
-    Raises:
-        struct.error: a batch is shorter than its own header.
-    """
-    runs: list[EpochBatches] = []
-    run: tuple[int | None, int | None, int] | None = None
-    position, length = 0, len(records)
-    while position + _ENTRY.size + _MESSAGE.size <= length:
-        base_offset, size = _ENTRY.unpack_from(records, position)
-        end = position + _ENTRY.size + size
-        if size <= 0 or end > length:
-            break
-        if records[position + MAGIC_OFFSET] >= RECORD_BATCH_MAGIC:
-            _, _, leader_epoch, _, _, _, last_offset_delta = _BATCH.unpack_from(records, position)
-            entry = leader_epoch, base_offset, base_offset + last_offset_delta
-        else:
-            _, _, attributes = _MESSAGE.unpack_from(records, position + _ENTRY.size)
-            entry = None, None if attributes & CODEC_MASK else base_offset, base_offset
-        if run is not None and run[0] == entry[0]:
-            run = run[0], run[1], entry[2]
-        else:
-            runs += [EpochBatches(*run)] if run is not None else []
-            run = entry
-        position = end
-    runs += [EpochBatches(*run)] if run is not None else []
-    return tuple(runs)
 
 
 # Which partitions does an incremental fetch leave out, and what holds for them?
@@ -285,4 +198,6 @@ def _key(entry: FetchPartition | FetchedPartition) -> PartitionKey:
 
 
 def _without_news(given: FetchedPartition) -> FetchedPartition:
-    return replace(given, error=0, record_bytes=0, epochs=(), diverging_epoch=None, metadata=(), is_listed=False)
+    return replace(
+        given, error=0, record_bytes=0, epochs=(), diverging_epoch=None, metadata=(), batches=(), is_listed=False
+    )

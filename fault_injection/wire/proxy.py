@@ -21,6 +21,7 @@ from fault_injection.cluster.relay import LOOPBACK, Address, LinkName
 from fault_injection.wire.answers import CannotAnswerError
 from fault_injection.wire.channel import Valve
 from fault_injection.wire.codec import Codec, load_schemas
+from fault_injection.wire.codec_schemas import SHIPPED
 from fault_injection.wire.gate import Gate, GateError
 from fault_injection.wire.gate_armed import Exchange, expects_answer
 from fault_injection.wire.gate_events import Action, CaughtFrame, FrameDecision, GateEvent, HoldStatus
@@ -45,6 +46,7 @@ class GateProxy:
             reset unread: at a bridge's gateway every container of this machine can knock.
         schemas: a kafka-clients 3.9 jar; without it the controller's requests are not decoded.
         on_event: told of everything that happens to armed actions, in order; must return quickly.
+        reads_ids: whether record ids are told of Produce requests and of answers to FETCH (``IdBatch``).
 
     Attributes:
         network: the ports and connections; cuts, delays and resets of the links.
@@ -60,8 +62,10 @@ class GateProxy:
         peers: Sequence[str] = (LOOPBACK,),
         schemas: Path | None = None,
         on_event: Callable[[GateEvent], None] = lambda _: None,
+        *,
+        reads_ids: bool = False,
     ) -> None:
-        self._codec = Codec(load_schemas(schemas)) if schemas is not None else Codec()
+        self._codec = Codec(load_schemas(schemas) if schemas is not None else SHIPPED, reads_ids=reads_ids)
         self._on_event = on_event
         self._lock = threading.RLock()
         self._gate = Gate()

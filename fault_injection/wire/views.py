@@ -24,6 +24,24 @@ class EpochBatches:
 
 
 @dataclass(frozen=True, slots=True)
+class IdBatch:
+    """The ids of a record batch, or of messages that follow each other, as far as their keys show them.
+
+    Attributes:
+        base_offset: of the first record; in a Produce request as it was sent, which counts from 0.
+        count: how many records; 1 of a compressed wrapper of messages, as its header says no more.
+        first_id: the first record's key as a number; -1 if it has not eight bytes or is compressed.
+        step: by how much ids grow from message to message; -1 if there is one, or in a batch of magic 2, whose first
+            record alone is read.
+    """
+
+    base_offset: int
+    count: int
+    first_id: int
+    step: int = NONE
+
+
+@dataclass(frozen=True, slots=True)
 class DivergingEpochView:
     """The largest epoch the leader shares with the follower, and where it ends (KIP-595, Fetch v12)."""
 
@@ -80,6 +98,7 @@ class FetchedPartition:
 
     Attributes:
         metadata: what the records say, if the partition is KRaft's metadata log.
+        batches: the ids of the records, if they are read (``Codec``).
     """
 
     topic: str | None
@@ -96,6 +115,7 @@ class FetchedPartition:
     leader_epoch: int = NONE
     is_listed: bool = True
     metadata: tuple[MetadataRecord, ...] = ()
+    batches: tuple[IdBatch, ...] = ()
 
     @property
     def has_records(self) -> bool:
@@ -189,6 +209,7 @@ class ProducedPartition:
         producer_id: of the first batch; -1 without idempotence or before batches of magic 2.
         producer_epoch: of the first batch.
         base_sequence: of the first batch.
+        batches: the ids of the records, if they are read (``Codec``).
     """
 
     topic: str | None
@@ -199,6 +220,7 @@ class ProducedPartition:
     producer_id: int = NONE
     producer_epoch: int = NONE
     base_sequence: int = NONE
+    batches: tuple[IdBatch, ...] = ()
 
     @property
     def has_records(self) -> bool:

@@ -7,7 +7,7 @@ import pytest
 from fault_injection.puppets.records import Batch, batches, magic_of_fetch
 from fault_injection.puppets.run import own_settings
 from fault_injection.releases import find_release
-from fault_injection.wire.fetch_reader import epoch_runs
+from fault_injection.wire.record_batches import epoch_runs
 from fault_injection.wire.views import EpochBatches
 
 with warnings.catch_warnings():

@@ -2,6 +2,7 @@
 
 import struct
 import warnings
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -9,6 +10,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
     from kafka.protocol.consumer.fetch import FetchRequest, FetchResponse
     from kafka.protocol.consumer.offsets import OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse
+    from kafka.protocol.producer import ProduceRequest
     from kafka.record import MemoryRecordsBuilder
 
 TOPIC_ID = UUID(int=77)
@@ -84,6 +86,30 @@ def fetch_response(
     return bytes(response.encode(header=True, framed=True))
 
 
+def produce_request(
+    *,
+    records: bytes | None,
+    version: int = 11,
+    correlation_id: int = 1,
+    acks: int = -1,
+    transactional_id: str | None = None,
+) -> bytes:
+    topic_type = ProduceRequest.TopicProduceData
+    entries = [
+        topic_type.PartitionProduceData(version=version, index=index, records=content)
+        for index, content in enumerate((records, None))
+    ]
+    request = ProduceRequest(
+        version=version,
+        transactional_id=transactional_id,
+        acks=acks,
+        timeout_ms=30_000,
+        topic_data=[topic_type(version=version, name="t", topic_id=TOPIC_ID, partition_data=entries)],
+    )
+    request.with_header(correlation_id=correlation_id, client_id="producer")
+    return bytes(request.encode(version=version, header=True, framed=True))
+
+
 def framed(content: bytes) -> bytes:
     return struct.pack(">i", len(content)) + content
 
@@ -114,9 +140,17 @@ def epoch_response(*, version: int, leader_epoch: int, end_offset: int, error: i
 
 def record_batch(magic: int, *, base_offset: int, values: int, leader_epoch: int = 0, compression: int = 0) -> bytes:
     """Records as a broker stores them: the leader writes base offset and epoch into the header of a batch."""
+    keys = [None] * values
+    return keyed_batch(magic, keys, base_offset=base_offset, leader_epoch=leader_epoch, compression=compression)
+
+
+def keyed_batch(
+    magic: int, keys: Sequence[bytes | None], *, base_offset: int, leader_epoch: int = 0, compression: int = 0
+) -> bytes:
+    """Records with these keys as a broker stores them."""
     builder = MemoryRecordsBuilder(magic, compression, batch_size=1 << 20, offset=base_offset if magic < 2 else 0)
-    for value in range(values):
-        builder.append(timestamp=1_000, key=None, value=b"value-%d" % value)
+    for value, key in enumerate(keys):
+        builder.append(timestamp=1_000, key=key, value=b"value-%d" % value)
     builder.close()
     records = bytearray(builder.buffer())
     if magic >= 2:

@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from fault_injection.wire.fetch_reader import epoch_runs
+from fault_injection.wire.record_batches import epoch_runs
 from fault_injection.wire.views import EpochBatches
 from tests.fault_injection.wire.frames_of import record_batch
 

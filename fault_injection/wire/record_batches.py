@@ -1,0 +1,133 @@
+"""What do record batches say in their headers, and which record ids do they carry?
+
+Only the fixed headers are read, and of ids the first record's key: nothing is decompressed or checked. In message sets
+(magic 0 and 1) an entry is one message, or a compressed wrapper whose offset is that of its last inner message.
+
+Sources: Kafka documentation, "Message Format" (record batch v2, message sets v0 and v1).
+"""
+
+import struct
+from collections.abc import Iterator
+
+from fault_injection.wire.views import NONE, EpochBatches, IdBatch
+
+MAGIC_OFFSET = 16
+RECORD_BATCH_MAGIC = 2
+CODEC_MASK = 0x07
+
+_ENTRY = struct.Struct(">qi")  # base offset, length of what follows
+_BATCH = struct.Struct(">qi i b i h i")  # and leader epoch, magic, crc, attributes, last offset delta
+_MESSAGE = struct.Struct(">I b b")  # crc, magic, attributes
+
+
+def epoch_runs(records: bytes | memoryview) -> tuple[EpochBatches, ...]:
+    """Return the runs of equal leader epoch in fetched records; an unfinished last batch is left out.
+
+    Raises:
+        struct.error: a batch is shorter than its own header.
+    """
+    runs: list[EpochBatches] = []
+    run: tuple[int | None, int | None, int] | None = None
+    for position, _, base_offset in _entries(records):
+        if records[position + MAGIC_OFFSET] >= RECORD_BATCH_MAGIC:
+            _, _, leader_epoch, _, _, _, last_offset_delta = _BATCH.unpack_from(records, position)
+            entry: tuple[int | None, int | None, int] = leader_epoch, base_offset, base_offset + last_offset_delta
+        else:
+            _, _, attributes = _MESSAGE.unpack_from(records, position + _ENTRY.size)
+            entry = None, None if attributes & CODEC_MASK else base_offset, base_offset
+        if run is not None and run[0] == entry[0]:
+            run = run[0], run[1], entry[2]
+        else:
+            runs += [EpochBatches(*run)] if run is not None else []
+            run = entry
+    runs += [EpochBatches(*run)] if run is not None else []
+    return tuple(runs)
+
+
+def _entries(records: bytes | memoryview) -> Iterator[tuple[int, int, int]]:
+    """Yield where each whole batch, or message, begins and ends, and its base offset."""
+    position, length = 0, len(records)
+    while position + _ENTRY.size + _MESSAGE.size <= length:
+        base_offset, size = _ENTRY.unpack_from(records, position)
+        end = position + _ENTRY.size + size
+        if size <= 0 or end > length:
+            break
+        yield position, end, base_offset
+        position = end
+
+
+# Which record ids do batches carry?
+#
+# An id is a key of eight bytes. A batch of magic 2 is told by its first id, as its other records are read by nobody.
+# Messages are joined while offsets follow each other and ids grow by one step.
+
+
+KEY_BYTES = 8
+
+_HEADER_BYTES = 61
+_ATTRIBUTES_OFFSET = 21
+_COUNT_OFFSET = 57
+_KEY_LENGTH_V2 = 2 * KEY_BYTES  # zigzag
+_KEY_OFFSET = {0: 18, 1: 26}  # a timestamp since magic 1
+
+_UINT16, _INT32, _ID = struct.Struct(">H"), struct.Struct(">i"), struct.Struct(">q")
+
+
+def id_batches(records: bytes | memoryview) -> tuple[IdBatch, ...]:
+    """Return the ids in records, by batch; an unfinished last batch is left out.
+
+    Raises:
+        struct.error: a batch is shorter than its own header.
+    """
+    batches: list[IdBatch] = []
+    for position, end, base_offset in _entries(records):
+        magic = records[position + MAGIC_OFFSET]
+        if magic >= RECORD_BATCH_MAGIC:
+            (count,) = _INT32.unpack_from(records, position + _COUNT_OFFSET)
+            batches.append(IdBatch(base_offset, count, _first_id(records, position, end)))
+        else:
+            message = _message(records, position, end, magic)
+            joined = _joined(batches[-1], base_offset, message) if batches else None
+            if joined is not None:
+                batches[-1] = joined
+            else:
+                batches.append(IdBatch(base_offset, 1, message))
+    return tuple(batches)
+
+
+def _first_id(records: bytes | memoryview, position: int, end: int) -> int:
+    """Return the id of a batch's first record: behind length, attributes, and deltas of timestamp and offset."""
+    (attributes,) = _UINT16.unpack_from(records, position + _ATTRIBUTES_OFFSET)
+    if attributes & CODEC_MASK:
+        return NONE
+    at = _behind_varint(records, position + _HEADER_BYTES, end) + 1
+    at = _behind_varint(records, _behind_varint(records, at, end), end)
+    if at + 1 + KEY_BYTES > end or records[at] != _KEY_LENGTH_V2:
+        return NONE
+    return int(_ID.unpack_from(records, at + 1)[0])
+
+
+def _behind_varint(records: bytes | memoryview, at: int, end: int) -> int:
+    while at < end and records[at] & 0x80:
+        at += 1
+    return at + 1
+
+
+def _message(records: bytes | memoryview, position: int, end: int, magic: int) -> int:
+    _, _, attributes = _MESSAGE.unpack_from(records, position + _ENTRY.size)
+    at = position + _KEY_OFFSET[magic]
+    if attributes & CODEC_MASK or at + _INT32.size + KEY_BYTES > end:
+        return NONE
+    (length,) = _INT32.unpack_from(records, at)
+    return int(_ID.unpack_from(records, at + _INT32.size)[0]) if length == KEY_BYTES else NONE
+
+
+def _joined(batch: IdBatch, offset: int, first_id: int) -> IdBatch | None:
+    """Return a batch of messages with the next one; None if that begins another."""
+    if NONE in (batch.first_id, first_id) or offset != batch.base_offset + batch.count:
+        return None
+    last_id = batch.first_id + (batch.count - 1) * batch.step
+    step = first_id - last_id
+    if step < 1 or (batch.count > 1 and step != batch.step):
+        return None
+    return IdBatch(batch.base_offset, batch.count + 1, batch.first_id, step)
