@@ -84,13 +84,6 @@ MUTANTS = (
         POWER,
     ),
     TextMutant(
-        "a disk that forgets breaks a promise",
-        "brokers.answers",
-        "is_promised = asked.bounds.acks is Acks.ALL and not asked.bounds.power_failure",
-        "is_promised = asked.bounds.acks is Acks.ALL",
-        POWER,
-    ),
-    TextMutant(
         "everybody waits for all replicas",
         "brokers.questions",
         "acks=cell.acks,",
