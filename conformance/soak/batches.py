@@ -10,6 +10,7 @@ Source: ``ReplicaManager.fetchMessages``: followers get what leaders have as it 
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
@@ -31,16 +32,20 @@ if TYPE_CHECKING:
     from conformance.record.soak import Soak
     from conformance.record.wire import FrameEntry, IdBatch
     from conformance.soak.lineage import Lineage
-    from oracle.tracing.committed import FinalLog
+    from oracle.tracing.committed import Epochs, FinalLog
     from oracle.tracing.observed import RequestKey, TopicPartition
 
 ACKNOWLEDGED, UNANSWERED = "acknowledged", "none"
 
 
 class Copy(NamedTuple):
-    """Some records of a batch, as they lie in a log."""
+    """Some records of a batch, as they lie in a log.
 
-    leader_epoch: LeaderEpoch
+    Attributes:
+        epochs: the leader epoch in which they were appended, or several of one leader that it may have been.
+    """
+
+    epochs: Epochs
     base_offset: Offset
     first_id: int
     records: int
@@ -52,7 +57,7 @@ class Copy(NamedTuple):
 
     def covers(self, other: Copy, *, of_any_epoch: bool) -> bool:
         """Return whether all records of another copy are among these, at the same offsets."""
-        is_same = of_any_epoch or self.leader_epoch == other.leader_epoch
+        is_same = of_any_epoch or bool(self.epochs & other.epochs)
         return is_same and self.base_offset <= other.base_offset and other.end <= self.end
 
 
@@ -131,6 +136,51 @@ class IdsSentAgain:
         return any(first < end and first_id < last for first, last in self._again.get(key, ()))
 
 
+class OpenBatches:
+    """The batches that may have copies still to be seen, by partition and producer in the order of their ids."""
+
+    def __init__(self, soak: Soak) -> None:
+        self._soak = soak
+        self._batches: defaultdict[tuple[int, int], list[SentBatch]] = defaultdict(list)
+        self._longest = 0
+
+    def _of(self, partition: int, first_id: int) -> list[SentBatch]:
+        return self._batches[partition, (first_id - self._soak.base) // IDS_MAX]
+
+    def add(self, sent: SentBatch) -> None:
+        """Keep a batch that leaves its producer."""
+        self._longest = max(self._longest, sent.count * self._soak.partitions)
+        insort(self._of(sent.partition.partition, sent.first_id), sent, key=_first_id)
+
+    def close(self, sent: SentBatch) -> None:
+        """Forget a batch of which nothing more is to be seen."""
+        batches = self._of(sent.partition.partition, sent.first_id)
+        place = bisect_left(batches, sent.first_id, key=_first_id)
+        while batches[place] is not sent:
+            place += 1
+        del batches[place]
+
+    def around(self, partition: int, batch: IdBatch) -> Iterator[SentBatch]:
+        """Yield the batches that may share ids with one that an answer brings."""
+        if batch.first_id < 0:
+            return
+        batches = self._of(partition, batch.first_id)
+        place = bisect_left(batches, batch.first_id - self._longest, key=_first_id)
+        end = batch.first_id + batch.count * self._soak.partitions
+        while place < len(batches) and batches[place].first_id < end:
+            yield batches[place]
+            place += 1
+
+    def left(self) -> Iterator[list[SentBatch]]:
+        """Yield what is left, by partition and producer."""
+        for _, batches in sorted(self._batches.items()):
+            yield batches
+
+
+def _first_id(sent: SentBatch) -> int:
+    return sent.first_id
+
+
 class FollowedBatches:
     """Goes through the frames of producers and followers once, and yields what is no plain case.
 
@@ -148,7 +198,7 @@ class FollowedBatches:
         self._lineage = lineage
         self._again = again
         self._final: Mapping[TopicPartition, FinalLog] = lineage.final()
-        self._open: defaultdict[TopicPartition, list[SentBatch]] = defaultdict(list)
+        self._open = OpenBatches(soak)
         self._asked: dict[RequestKey, list[SentBatch]] = {}
 
     def rows(self) -> Iterator[BatchRow]:
@@ -163,7 +213,7 @@ class FollowedBatches:
                 yield from self._answered(moment)
             elif frame.is_answer(FETCH) and frame.link == "replication":
                 self._fetched(moment)
-        for batches in self._open.values():
+        for batches in self._open.left():
             yield from self._left(batches)
 
     def _sent(self, moment: WireMoment) -> None:
@@ -178,7 +228,7 @@ class FollowedBatches:
                     partition, batch.first_id, batch.count, BrokerId(frame.destination), frame.said.acks or 0,
                     moment.at, is_again,
                 )  # fmt: skip
-                self._open[partition].append(sent)
+                self._open.add(sent)
                 self._asked.setdefault(request_key(frame), []).append(sent)
 
     def _answered(self, moment: WireMoment) -> Iterator[BatchRow]:
@@ -195,24 +245,23 @@ class FollowedBatches:
 
     def _acknowledged(self, sent: SentBatch, base: Offset, at: int) -> Iterator[BatchRow]:
         epochs = self._lineage.epochs_of(sent.partition, sent.leader, at)
-        for epoch in epochs:
-            sent.note(Copy(epoch, base, sent.first_id, sent.count), is_carried=True)
+        copy = Copy(epochs, base, sent.first_id, sent.count)
+        if epochs:
+            sent.note(copy, is_carried=True)
         if sent.is_sent_again:
             return
-        self._open[sent.partition].remove(sent)
-        if len(epochs) != 1:
+        self._open.close(sent)
+        if not epochs:
             yield self._row(sent, base, NONE, sent.first_id, sent.count, Fate.EITHER, "its leader epoch is not known")
-        for epoch in epochs if len(epochs) == 1 else ():
-            for row in self._rows_of(sent, Copy(epoch, base, sent.first_id, sent.count)):
-                if row.fate != Fate.PRESENT:
-                    yield row
+        for row in self._rows_of(sent, copy) if epochs else ():
+            if row.fate != Fate.PRESENT:
+                yield row
 
     def _fetched(self, moment: WireMoment) -> None:
         for entry in moment.frame.said.entries:
             partition = self._topic.partition_of(entry)
-            awaited = () if partition is None else self._open.get(partition, ())
-            for batch in entry.batches if awaited else ():
-                for sent in awaited:
+            for batch in entry.batches if partition is not None else ():
+                for sent in self._open.around(entry.partition, batch):
                     self._note_copy(sent, entry, batch, moment)
 
     def _note_copy(self, sent: SentBatch, entry: FrameEntry, batch: IdBatch, moment: WireMoment) -> None:
@@ -225,8 +274,8 @@ class FollowedBatches:
         base = Offset(batch.base_offset + first)
         carried = _carried(entry, base)
         epochs = carried or self._lineage.led_at(sent.partition, BrokerId(moment.frame.destination), moment.at)
-        for epoch in epochs:
-            sent.note(Copy(epoch, base, batch.first_id + first * step, end - first), is_carried=bool(carried))
+        if epochs:
+            sent.note(Copy(epochs, base, batch.first_id + first * step, end - first), is_carried=bool(carried))
 
     def _left(self, batches: list[SentBatch]) -> Iterator[BatchRow]:
         """Yield what became of batches that stay unanswered, were refused, or sent again: each copy once."""
@@ -249,10 +298,10 @@ class FollowedBatches:
     def _rows_of(self, sent: SentBatch, copy: Copy) -> Iterator[BatchRow]:
         final, step = self._final[sent.partition], self._soak.partitions
         last = Offset(copy.end - 1)
-        for one in final.fates(copy.leader_epoch, copy.base_offset, last):
+        for one in final.fates(copy.epochs, copy.base_offset, last):
             first_id = copy.first_id + (one.first - copy.base_offset) * step
             why = self.why(sent.partition, one.leader_epoch, one.fate)
-            yield self._row(sent, one.first, copy.leader_epoch, first_id, one.last - one.first + 1, one.fate, why)
+            yield self._row(sent, one.first, one.leader_epoch, first_id, one.last - one.first + 1, one.fate, why)
 
     def why(self, partition: TopicPartition, epoch: LeaderEpoch, fate: Fate) -> str:
         """Return why records of a leader epoch are lost, or may be; empty if they are present."""
@@ -285,7 +334,7 @@ class FollowedBatches:
         )
 
 
-def _carried(entry: FrameEntry, offset: Offset) -> frozenset[LeaderEpoch]:
+def _carried(entry: FrameEntry, offset: Offset) -> Epochs:
     """Return the leader epoch that a batch in an answer carries; none where batches carry none."""
     for run in entry.epochs:
         first = offset if run.first_offset is None else run.first_offset

@@ -13,19 +13,18 @@ from oracle.trace_check import TraceCheck, TraceSettings
 from oracle.tracing.committed import appended_in, final_log
 from oracle.tracing.observed import Acknowledged, BrokerEnded, LeadershipHeard
 from oracle.tracing.possibility import noting_epochs
-from oracle.vocabulary import LeaderEpoch, Offset
 
 if TYPE_CHECKING:
     from conformance.record.soak import Soak
     from oracle.rules.rule_set import RuleSet
     from oracle.trace_check import TraceReport
-    from oracle.tracing.committed import FinalLog
+    from oracle.tracing.committed import Epochs, FinalLog
     from oracle.tracing.observed import Event, TopicPartition
-    from oracle.vocabulary import BrokerId
+    from oracle.vocabulary import BrokerId, LeaderEpoch, Offset
 
 
 class Extent(NamedTuple):
-    """The offsets that a leader acknowledged in one of its epochs."""
+    """Offsets, from the first acknowledged one to the last."""
 
     first: Offset
     last: Offset
@@ -36,7 +35,7 @@ class Lineage:
 
     Attributes:
         rules: by which it is replayed.
-        extents: where each leader epoch of a partition was acknowledged.
+        extents: which offsets of a partition were acknowledged, by the leader epochs that they may be of.
         leaders: the broker of each leader epoch of a partition.
     """
 
@@ -44,7 +43,7 @@ class Lineage:
         self.rules = noting_epochs(rules)
         settings = TraceSettings(soak.min_insync_replicas, soak.lag_time_max_ms)
         self._check = TraceCheck(self.rules, settings, enforced=())
-        self.extents: dict[tuple[TopicPartition, LeaderEpoch], Extent] = {}
+        self.extents: dict[tuple[TopicPartition, Epochs], Extent] = {}
         self.leaders: dict[tuple[TopicPartition, LeaderEpoch], BrokerId] = {}
         self._led: defaultdict[tuple[TopicPartition, BrokerId], Journal] = defaultdict(Journal)
         self._leading: set[tuple[TopicPartition, BrokerId]] = set()
@@ -75,18 +74,16 @@ class Lineage:
         replica = self._check.partitions[told.partition].replica(broker)
         epochs = frozenset() if replica is None else appended_in(replica, first)
         self._appended[told.partition, broker].note(told.at, epochs)
-        for epoch in epochs if told.last_offset is not None else ():
-            known = self.extents.get((told.partition, epoch))
-            last = Offset(told.last_offset or 0)
-            self.extents[told.partition, epoch] = (
-                Extent(first, last) if known is None else Extent(min(known.first, first), max(known.last, last))
-            )
+        if epochs and told.last_offset is not None:
+            known = self.extents.get((told.partition, epochs), Extent(first, told.last_offset))
+            widest = Extent(min(known.first, first), max(known.last, told.last_offset))
+            self.extents[told.partition, epochs] = widest
 
-    def epochs_of(self, partition: TopicPartition, broker: BrokerId, acknowledged_at: int) -> frozenset[LeaderEpoch]:
+    def epochs_of(self, partition: TopicPartition, broker: BrokerId, acknowledged_at: int) -> Epochs:
         """Return the leader epochs in which a broker may have appended what it acknowledged at a moment."""
         return self._appended[partition, broker].at(acknowledged_at)
 
-    def led_at(self, partition: TopicPartition, broker: BrokerId, at: int) -> frozenset[LeaderEpoch]:
+    def led_at(self, partition: TopicPartition, broker: BrokerId, at: int) -> Epochs:
         """Return the leader epoch that a broker had heard last of its own by a moment; none if it had not led."""
         return self._led[partition, broker].at(at)
 
@@ -104,15 +101,15 @@ class Journal:
 
     def __init__(self) -> None:
         self._since: list[int] = []
-        self._values: list[frozenset[LeaderEpoch]] = []
+        self._values: list[Epochs] = []
 
-    def note(self, at: int, value: frozenset[LeaderEpoch]) -> None:
+    def note(self, at: int, value: Epochs) -> None:
         """Note what holds from a moment on, not before the last one."""
         if not self._values or self._values[-1] != value:
             self._since.append(at)
             self._values.append(value)
 
-    def at(self, moment: int) -> frozenset[LeaderEpoch]:
+    def at(self, moment: int) -> Epochs:
         """Return what held at a moment; nothing before the first."""
         place = bisect_right(self._since, moment)
         return self._values[place - 1] if place else frozenset()

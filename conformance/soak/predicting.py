@@ -124,12 +124,12 @@ class _Predicted:
             held = list(final[name].spans())
             acknowledged = (
                 one
-                for (partition, epoch), extent in sorted(self.lineage.extents.items())
+                for (partition, epochs), extent in self.lineage.extents.items()
                 if partition == name
-                for one in final[name].fates(epoch, extent.first, extent.last)
+                for one in final[name].fates(epochs, extent.first, extent.last)
             )
             lost = [one for one in acknowledged if one.fate is Fate.LOST]
-            for one in sorted((*held, *lost)):
+            for one in sorted((*held, *lost), key=lambda one: (one.first, one.leader_epoch)):
                 yield self._range(name, one)
 
     def _range(self, partition: TopicPartition, one: FatedRange) -> dict[str, Any]:

@@ -38,12 +38,16 @@ class Fate(StrEnum):
 
 
 class FatedRange(NamedTuple):
-    """Offsets ``first`` to ``last`` of one leader epoch, and what became of the records there."""
+    """Offsets ``first`` to ``last``, appended in a leader epoch, and what became of the records there."""
 
     leader_epoch: LeaderEpoch
     first: Offset
     last: Offset
     fate: Fate
+
+
+Epochs = frozenset[LeaderEpoch]
+"""The leader epochs in which something may have been appended: several where its leader led on in the next one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +64,18 @@ class FinalLog:
     end: Offset
     leader: BrokerId | None
 
-    def fates(self, epoch: LeaderEpoch, first: Offset, last: Offset) -> Iterator[FatedRange]:
-        """Yield what became of the records that a leader appended in its epoch at these offsets, from the first on."""
-        cuts = sorted({first, Offset(last + 1), *self._bounds(epoch, first, last)})
+    def fates(self, epochs: Epochs, first: Offset, last: Offset) -> Iterator[FatedRange]:
+        """Yield what became of the records that a leader appended at these offsets in one of its epochs."""
+        bounds = (offset for epoch in epochs for offset in self._bounds(epoch, first, last))
+        cuts = sorted({first, Offset(last + 1), *bounds})
+        newest = max(epochs)
         begun: FatedRange | None = None
         for start, following in pairwise(cuts):
-            fate = self._fate(epoch, start)
+            fate = self._fate_in(epochs, start)
             if begun is not None and begun.fate is not fate:
                 yield begun
                 begun = None
-            begun = FatedRange(epoch, start if begun is None else begun.first, Offset(following - 1), fate)
+            begun = FatedRange(newest, start if begun is None else begun.first, Offset(following - 1), fate)
         if begun is not None:
             yield begun
 
@@ -77,7 +83,7 @@ class FinalLog:
         """Yield what the log holds from its begin to its end by epoch; what may be of either epoch is in both."""
         epochs = sorted({entry.leader_epoch for logs in self.replicas for log in logs for entry in log.low.epochs})
         for epoch in epochs if self.end else ():
-            for one in self.fates(epoch, Offset(0), Offset(self.end - 1)):
+            for one in self.fates(frozenset((epoch,)), Offset(0), Offset(self.end - 1)):
                 if one.fate is not Fate.LOST:
                     yield one
 
@@ -87,6 +93,11 @@ class FinalLog:
                 for offset in _extent(log, epoch) or ():
                     if first < offset <= last:
                         yield offset
+
+    def _fate_in(self, epochs: Epochs, offset: Offset) -> Fate:
+        """Return what became of a record that was appended in one of these epochs, by one leader."""
+        fates = {self._fate(epoch, offset) for epoch in epochs}
+        return next(fate for fate in (Fate.PRESENT, Fate.EITHER, Fate.LOST) if fate in fates)
 
     def _fate(self, epoch: LeaderEpoch, offset: Offset) -> Fate:
         told = [_told(logs, epoch, offset) for logs in self.replicas]
@@ -167,7 +178,7 @@ def _has_all(follower: TracedReplica, leader: BrokerId, end: Offset) -> bool:
     return all(one.leader == leader and one.log.low.end >= end for one in follower.possible)
 
 
-def appended_in(leader: TracedReplica, first: Offset) -> frozenset[LeaderEpoch]:
+def appended_in(leader: TracedReplica, first: Offset) -> Epochs:
     """Return the leader epochs in which a broker may have appended what its log has at an offset."""
     found: set[LeaderEpoch] = set()
     for one in leader.possible:
