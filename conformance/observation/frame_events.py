@@ -61,11 +61,17 @@ if TYPE_CHECKING:
     from oracle.tracing.observed import Event
 
 
+PRODUCE = 0
 FETCH, LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA, OFFSETS_FOR_LEADER_EPOCH, ALTER_PARTITION = 1, 4, 5, 6, 23, 56
 CHECKED = (FETCH, LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA, OFFSETS_FOR_LEADER_EPOCH, ALTER_PARTITION)
 FABRICATED = "fabricated"
 METADATA_TOPIC = "__cluster_metadata"
 BETWEEN_NODES = ("replication", "controller")
+
+
+def is_wanted(link: str, api_key: int | None) -> bool:
+    """Return whether a check of the trace, or of what producers were told, can want a frame: the rest need no line."""
+    return api_key == PRODUCE or (link in BETWEEN_NODES and api_key in CHECKED)
 
 
 class FrameEvents:

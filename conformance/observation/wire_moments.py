@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from conformance.observation.errors import FramesMissingError, TraceUnreadableError
 from conformance.record.wire import NONE, TracedFrame, TraceEnd, frame_of, trace_end_of
+from conformance.record.wire_lines import last_line_of, lines_of
 from oracle.tracing.observed import RequestKey
 
 if TYPE_CHECKING:
@@ -69,20 +70,26 @@ class WireMoments:
             TraceUnreadableError: a line cannot be read.
             FramesMissingError: frames are missing or came too late.
         """
-        with self._path.open("rb") as file:
-            for line in file:
-                frame = self._parsed(line)
-                if frame is None:
-                    break
-                self._take(frame)
-                due_ns = self._frontier_ns - SLACK_NS
-                while self._waiting and self._waiting[0][0] <= due_ns:
-                    yield self._popped()
+        for line in self._read():
+            frame = self._parsed(line)
+            if frame is None:
+                break
+            self._take(frame)
+            due_ns = self._frontier_ns - SLACK_NS
+            while self._waiting and self._waiting[0][0] <= due_ns:
+                yield self._popped()
+        self._note_left_out(self._end.left_out)
         self._require_whole()
         while self._waiting:
             moment = self._popped()
             if moment.seq < self._next:
                 yield moment
+
+    def _read(self) -> Iterator[bytes]:
+        try:
+            yield from lines_of(self._path)
+        except (OSError, ValueError) as error:
+            raise TraceUnreadableError(f"{self._path.name} cannot be read after line {self.lines}: {error}") from error
 
     def _parsed(self, line: bytes) -> TracedFrame | None:
         try:
@@ -92,6 +99,7 @@ class WireMoments:
 
     def _take(self, frame: TracedFrame) -> None:
         self.lines += 1
+        self._note_left_out(frame.left_out)
         seq = frame.seq
         if seq in self._missing:
             raise FramesMissingError(f"{self._path.name}: frame {seq} was written too late to be put in its place")
@@ -105,6 +113,14 @@ class WireMoments:
         elif frame.outcome in GONE_ON and frame.forwarded_ns is not None:
             heapq.heappush(self._waiting, (frame.forwarded_ns, seq, True, self.lines, frame))
 
+    def _note_left_out(self, numbers: tuple[int, ...]) -> None:
+        """Note frames that have no line, so that nobody waits for them; one may be told more than once."""
+        for seq in numbers:
+            self._missing.discard(seq)
+            if seq >= self._next:
+                self._arrived.setdefault(seq, 0)
+        self._go_on()
+
     def _note_arrival(self, seq: int, arrived_ns: int) -> None:
         if self._end.first_seq <= seq < self._next or seq in self._arrived:
             raise TraceUnreadableError(f"{self._path.name}: frame {seq} is there twice")
@@ -114,6 +130,9 @@ class WireMoments:
             first = min(self._arrived, default=self._next)
             self._missing.update(range(self._next, first))
             self._next = first
+        self._go_on()
+
+    def _go_on(self) -> None:
         while self._next in self._arrived:
             self._frontier_ns = max(self._frontier_ns, self._arrived.pop(self._next))
             self._next += 1
@@ -139,9 +158,6 @@ class WireMoments:
 # Sources: the last line of ``wire.ndjson``, see ``fault_injection.wire.trace``.
 
 
-LAST_BYTES = 4096
-
-
 def trace_end(path: Path) -> TraceEnd:
     """Read what the last line of a wire trace says.
 
@@ -149,12 +165,11 @@ def trace_end(path: Path) -> TraceEnd:
         TraceUnreadableError: there is no such file, or it was never ended.
     """
     try:
-        with path.open("rb") as file:
-            size = file.seek(0, 2)
-            file.seek(max(size - LAST_BYTES, 0))
-            last = file.read().rstrip(b"\n").rpartition(b"\n")[2]
+        last = last_line_of(path)
     except OSError as error:
         raise TraceUnreadableError(f"{path.name} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise TraceUnreadableError(f"{path.name} cannot be read: {error}") from error
     try:
         return trace_end_of(last)
     except ValueError as error:

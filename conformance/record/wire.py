@@ -1,5 +1,7 @@
 """Which frames did a run see, and what became of each? ``wire.ndjson``: one frame a line, the end of the trace last.
 
+One whose name ends in ``.zst`` is compressed, see ``conformance.record.wire_lines``.
+
 A frame that stood in the gate has a line from when it was caught and one from its fate. One that was never let go has
 the outcome "held". What each column says is told by ``fault_injection.wire.trace.TraceEntry``, what a frame says by
 the views of ``fault_injection.wire``: fields that have their default there are left out of the file.
@@ -35,7 +37,7 @@ class EpochRun:
 
 
 @dataclass(frozen=True, slots=True)
-class IdBatch:
+class BatchOfIds:
     """The record ids of a batch, or of messages that follow each other; see ``fault_injection.wire.views.IdBatch``."""
 
     base_offset: int = NONE
@@ -101,7 +103,7 @@ class FrameEntry:
     producer_epoch: int = NONE
     base_sequence: int = NONE
     base_offset: int = NONE
-    batches: tuple[IdBatch, ...] = ()
+    batches: tuple[BatchOfIds, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +139,7 @@ class TracedFrame:
         forwarded_ns: when it left the gate; None if it never did.
         source: who sent the request, also in the line of its answer.
         decoded: what it says; None if it was not decoded.
+        left_out: the numbers of frames that arrived before and have no line, as nobody reads them.
     """
 
     seq: int
@@ -155,6 +158,7 @@ class TracedFrame:
     hold: str | None
     outcome: str
     client_id: str | None = None
+    left_out: tuple[int, ...] = ()
 
     @property
     def said(self) -> Said:
@@ -188,12 +192,14 @@ class TraceEnd:
         first_seq: frames from this number on arrived after the file was begun.
         next_seq: frames below it arrived before it was ended.
         lines: lines of frames.
+        left_out: the numbers of the last frames that have no line.
     """
 
     end: bool
     first_seq: int
     next_seq: int
     lines: int
+    left_out: tuple[int, ...] = ()
 
 
 _NOTHING = Said()

@@ -31,7 +31,7 @@ from fault_injection.wire.passage import ConnectionState, ParkingSpace, Passage,
 from fault_injection.wire.points import Direction, Point
 from fault_injection.wire.readings import Readings
 from fault_injection.wire.rounds import Round, Rounds
-from fault_injection.wire.trace import Outcome, Trace
+from fault_injection.wire.trace import Keeps, Outcome, Trace
 from fault_injection.wire.unread import UnreadFrame, UnreadFrames
 
 TELLING_REQUESTS = 4  # who sends has named itself by then, or never will
@@ -269,9 +269,18 @@ class GateProxy:
         self.read()
         return self._trace
 
-    def trace_to(self, path: Path) -> None:
-        """Write every frame from now on to a new file. Raises OSError if it cannot be created."""
-        self.trace.rotate(path, lambda: next(self._seq))
+    def trace_to(self, path: Path, keeps: Keeps | None = None) -> None:
+        """Write every frame from now on to a new file, compressed if its name ends in ``.zst``.
+
+        Args:
+            path: the file.
+            keeps: which frames are worth a line, beside those that an action caught; None for all.
+
+        Raises:
+            OSError: it cannot be created.
+            ModuleNotFoundError: it is to be compressed, and pyarrow is not installed.
+        """
+        self.trace.rotate(path, lambda: next(self._seq), keeps)
 
     def end_trace(self) -> None:
         """Write the last line of the file and no more to it. Raises OSError if a line could not be written."""

@@ -7,7 +7,6 @@ Sources: Kafka documentation, "Message Format" (record batch v2, message sets v0
 """
 
 import struct
-from collections.abc import Iterator
 
 from fault_injection.wire.views import NONE, EpochBatches, IdBatch
 
@@ -28,10 +27,15 @@ def epoch_runs(records: bytes | memoryview) -> tuple[EpochBatches, ...]:
     """
     runs: list[EpochBatches] = []
     run: tuple[int | None, int | None, int] | None = None
-    for position, _, base_offset in _entries(records):
+    position, length = 0, len(records)
+    while position + _ENTRY.size + _MESSAGE.size <= length:
+        base_offset, size = _ENTRY.unpack_from(records, position)
+        end = position + _ENTRY.size + size
+        if size <= 0 or end > length:
+            break
         if records[position + MAGIC_OFFSET] >= RECORD_BATCH_MAGIC:
             _, _, leader_epoch, _, _, _, last_offset_delta = _BATCH.unpack_from(records, position)
-            entry: tuple[int | None, int | None, int] = leader_epoch, base_offset, base_offset + last_offset_delta
+            entry = leader_epoch, base_offset, base_offset + last_offset_delta
         else:
             _, _, attributes = _MESSAGE.unpack_from(records, position + _ENTRY.size)
             entry = None, None if attributes & CODEC_MASK else base_offset, base_offset
@@ -40,20 +44,9 @@ def epoch_runs(records: bytes | memoryview) -> tuple[EpochBatches, ...]:
         else:
             runs += [EpochBatches(*run)] if run is not None else []
             run = entry
+        position = end
     runs += [EpochBatches(*run)] if run is not None else []
     return tuple(runs)
-
-
-def _entries(records: bytes | memoryview) -> Iterator[tuple[int, int, int]]:
-    """Yield where each whole batch, or message, begins and ends, and its base offset."""
-    position, length = 0, len(records)
-    while position + _ENTRY.size + _MESSAGE.size <= length:
-        base_offset, size = _ENTRY.unpack_from(records, position)
-        end = position + _ENTRY.size + size
-        if size <= 0 or end > length:
-            break
-        yield position, end, base_offset
-        position = end
 
 
 # Which record ids do batches carry?
@@ -65,12 +58,13 @@ def _entries(records: bytes | memoryview) -> Iterator[tuple[int, int, int]]:
 KEY_BYTES = 8
 
 _HEADER_BYTES = 61
-_ATTRIBUTES_OFFSET = 21
+_ATTRIBUTES_OFFSET = 22  # the low byte of two
 _COUNT_OFFSET = 57
+_FIELDS_BEFORE_KEY = 3  # length, timestamp delta, offset delta
 _KEY_LENGTH_V2 = 2 * KEY_BYTES  # zigzag
 _KEY_OFFSET = {0: 18, 1: 26}  # a timestamp since magic 1
 
-_UINT16, _INT32, _ID = struct.Struct(">H"), struct.Struct(">i"), struct.Struct(">q")
+_INT32, _ID = struct.Struct(">i"), struct.Struct(">q")
 
 
 def id_batches(records: bytes | memoryview) -> tuple[IdBatch, ...]:
@@ -80,7 +74,12 @@ def id_batches(records: bytes | memoryview) -> tuple[IdBatch, ...]:
         struct.error: a batch is shorter than its own header.
     """
     batches: list[IdBatch] = []
-    for position, end, base_offset in _entries(records):
+    position, length = 0, len(records)
+    while position + _ENTRY.size + _MESSAGE.size <= length:
+        base_offset, size = _ENTRY.unpack_from(records, position)
+        end = position + _ENTRY.size + size
+        if size <= 0 or end > length:
+            break
         magic = records[position + MAGIC_OFFSET]
         if magic >= RECORD_BATCH_MAGIC:
             (count,) = _INT32.unpack_from(records, position + _COUNT_OFFSET)
@@ -92,25 +91,22 @@ def id_batches(records: bytes | memoryview) -> tuple[IdBatch, ...]:
                 batches[-1] = joined
             else:
                 batches.append(IdBatch(base_offset, 1, message))
+        position = end
     return tuple(batches)
 
 
 def _first_id(records: bytes | memoryview, position: int, end: int) -> int:
     """Return the id of a batch's first record: behind length, attributes, and deltas of timestamp and offset."""
-    (attributes,) = _UINT16.unpack_from(records, position + _ATTRIBUTES_OFFSET)
-    if attributes & CODEC_MASK:
+    if records[position + _ATTRIBUTES_OFFSET] & CODEC_MASK:
         return NONE
-    at = _behind_varint(records, position + _HEADER_BYTES, end) + 1
-    at = _behind_varint(records, _behind_varint(records, at, end), end)
+    at = position + _HEADER_BYTES
+    for field in range(_FIELDS_BEFORE_KEY):
+        while at < end and records[at] & 0x80:  # a varint goes on
+            at += 1
+        at += 2 if field == 0 else 1  # the attributes are one byte behind the length
     if at + 1 + KEY_BYTES > end or records[at] != _KEY_LENGTH_V2:
         return NONE
     return int(_ID.unpack_from(records, at + 1)[0])
-
-
-def _behind_varint(records: bytes | memoryview, at: int, end: int) -> int:
-    while at < end and records[at] & 0x80:
-        at += 1
-    return at + 1
 
 
 def _message(records: bytes | memoryview, position: int, end: int, magic: int) -> int:

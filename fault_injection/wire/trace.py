@@ -5,7 +5,10 @@ line from the moment it was caught, with the outcome "held". So a reader that ke
 between arrival and fate can bring all lines into the order of time: every number from ``first_seq`` to
 ``next_seq`` appears. These two are in the last line, which says ``"end": true``; a file without it is cut short.
 
-A thread of its own turns entries into text and writes them, so that the traffic never waits for a disk.
+A thread of its own turns entries into text and writes them, so that the traffic never waits for a disk. A file whose
+name ends in ``.zst`` is compressed, see ``fault_injection.wire.compressed_lines``.
+
+What nobody will read can be left out. Its numbers are told in the next line that is written, as ``left_out``.
 """
 
 import json
@@ -15,14 +18,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from functools import cache
-from io import TextIOBase
 from pathlib import Path
 from typing import Any, Literal
 from uuid import UUID
 
+import msgspec
+
+from fault_injection.wire.compressed_lines import SUFFIX, CompressedLines
 from fault_injection.wire.messages import RequestView, ResponseView
 from fault_injection.wire.metadata_views import MetadataRecord
 from fault_injection.wire.points import Direction
+from fault_injection.wire.views import FetchRequestView, FetchResponseView, ProduceRequestView, ProduceResponseView
 
 Outcome = Literal["forwarded", "late", "dropped", "closed", "aborted", "held", "answered", "fabricated"]
 ALIVE_CHECK_S = 0.2
@@ -90,11 +96,26 @@ class TraceEntry:
     outcome: Outcome
 
 
-def line(entry: TraceEntry) -> str:
-    """Return the entry as one line of JSON without its end of line."""
-    columns: dict[str, Json] = {name: getattr(entry, name) for name in _COLUMNS}
+def line(entry: TraceEntry, left_out: list[int] | None = None) -> str:
+    """Return the entry as one line of JSON without its end of line, with the numbers of those that were left out."""
+    columns: dict[str, Any] = {name: getattr(entry, name) for name in _COLUMNS}
     columns["decoded"] = as_json(entry.decoded)
+    if left_out:
+        columns["left_out"] = left_out
     return _ENCODE(columns)
+
+
+def line_at_once(entry: TraceEntry, left_out: list[int] | None = None) -> bytes:
+    """Return the same as ``line`` and sooner: fields that have their default may be in it, and text is UTF-8."""
+    said = entry.decoded
+    if left_out or not isinstance(said, _TOLD_AT_ONCE) or (isinstance(said, FetchResponseView) and _has_metadata(said)):
+        return line(entry, left_out).encode()
+    return _ENCODE_AT_ONCE(entry)
+
+
+def _has_metadata(said: FetchResponseView) -> bool:
+    """Return whether there are records that have to be told by their kind."""
+    return any(given.metadata for given in said.partitions)
 
 
 def as_json(value: Any) -> Json:  # noqa: ANN401 - any view or part of one
@@ -122,6 +143,9 @@ def _fields(kind: type[Any]) -> tuple[tuple[str, object], ...]:
 _PLAIN = frozenset((int, str, bool, type(None)))
 _COLUMNS = tuple(field.name for field in fields(TraceEntry))
 _ENCODE = json.JSONEncoder(separators=(",", ":")).encode
+_ENCODE_AT_ONCE = msgspec.json.Encoder().encode
+_TOLD_AT_ONCE = (FetchRequestView, FetchResponseView, ProduceRequestView, ProduceResponseView)
+Keeps = Callable[[TraceEntry], bool]
 
 
 class Trace:
@@ -140,7 +164,7 @@ class Trace:
         if self._is_open:
             self._orders.put(entry)
 
-    def rotate(self, path: Path, number: Callable[[], int] = int) -> None:
+    def rotate(self, path: Path, number: Callable[[], int] = int, keeps: Keeps | None = None) -> None:
         """Write to a new file from now on; everything before it is in the old file when this returns.
 
         The number is drawn when the new file takes entries: a frame above it that is written at once is not lost.
@@ -148,12 +172,14 @@ class Trace:
         Args:
             path: the new file.
             number: draws a number that no frame has: those of all frames to come are above it.
+            keeps: which frames are worth a line, beside those that an action caught; None for all.
 
         Raises:
             OSError: the file cannot be created.
+            ModuleNotFoundError: it is to be compressed, and pyarrow is not installed.
         """
         self._failure = None
-        self._orders.put(path.open("w", encoding="utf-8"))
+        self._orders.put(_TraceFile(path, keeps))
         self._is_open = True
         self._first_seq = number() + 1
         self.flush()
@@ -194,53 +220,76 @@ class Trace:
         self._writer.join()
 
     def _write_all(self) -> None:
-        file = _TraceFile()
+        file: _TraceFile | None = None
         while (order := self._orders.get()) is not None:
             try:
-                file.carry_out(order)
+                file = _carried_out(order, file)
             except Exception as failure:  # noqa: BLE001 - a line that cannot be told must not end the thread in silence
                 self._failure = self._failure or failure
-                file.give_up()
+                with suppress(OSError):  # what it still holds in memory is lost
+                    if file is not None:
+                        file.close()
+                file = None
             if isinstance(order, threading.Event):
                 order.set()
-        file.close()
-
-
-class _TraceFile:
-    """The file that lines are written to, if there is one."""
-
-    def __init__(self) -> None:
-        self._file: TextIOBase | None = None
-        self._lines = 0
-
-    def carry_out(self, order: "_Order") -> None:
-        """Write a line, or go over to a new file, or end it, or bring it up to date."""
-        match order:
-            case TextIOBase():
-                self.close()
-                self._file, self._lines = order, 0
-            case TraceEntry() if self._file is not None:
-                self._file.write(line(order) + "\n")
-                self._lines += 1
-            case TraceTrailer() if self._file is not None:
-                columns = {"end": True, **asdict(replace(order, lines=self._lines))}
-                self._file.write(json.dumps(columns, separators=(",", ":")) + "\n")
-                self.close()
-            case threading.Event() if self._file is not None:
-                self._file.flush()
-            case _:
-                pass
-
-    def close(self) -> None:
-        """Close the file."""
-        file, self._file = self._file, None
         if file is not None:
             file.close()
 
-    def give_up(self) -> None:
-        """Close a file that cannot be written; what it still holds in memory is lost."""
-        with suppress(OSError):
-            self.close()
+
+def _carried_out(order: "_Order", file: "_TraceFile | None") -> "_TraceFile | None":
+    """Write a line, or go over to a new file, or end it, or bring it up to date; return the file that lines go to."""
+    if isinstance(order, _TraceFile):
+        if file is not None:
+            file.close()
+        return order
+    if file is None:
+        return None
+    match order:
+        case TraceEntry():
+            file.write(order)
+        case TraceTrailer():
+            file.end(order)
+            return None
+        case _:
+            file.flush()
+    return file
 
 
-_Order = TraceEntry | TraceTrailer | TextIOBase | threading.Event | None
+class _TraceFile:
+    """A file that lines are written to."""
+
+    def __init__(self, path: Path, keeps: Keeps | None) -> None:
+        self._is_compressed = path.suffix == SUFFIX
+        self._file = CompressedLines(path) if self._is_compressed else path.open("wb")
+        self._keeps = keeps
+        self._left_out: list[int] = []
+        self._lines = 0
+
+    def write(self, entry: TraceEntry) -> None:
+        """Write a line, or leave it out."""
+        if self._keeps is not None and entry.hold is None and not self._keeps(entry):
+            self._left_out.append(entry.seq)
+            return
+        told = line_at_once(entry, self._left_out) if self._is_compressed else line(entry, self._left_out).encode()
+        self._file.write(told + b"\n")
+        self._lines += 1
+        self._left_out = []
+
+    def end(self, trailer: TraceTrailer) -> None:
+        """Write the last line, and close the file."""
+        columns = {"end": True, **asdict(replace(trailer, lines=self._lines))}
+        if self._left_out:
+            columns["left_out"] = self._left_out
+        self._file.write(json.dumps(columns, separators=(",", ":")).encode() + b"\n")
+        self.close()
+
+    def flush(self) -> None:
+        """Have everything in the file that was written."""
+        self._file.flush()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+_Order = TraceEntry | TraceTrailer | _TraceFile | threading.Event | None

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fault_injection.wire.messages import RequestView, ResponseView
-    from fault_injection.wire.trace import Outcome
+    from fault_injection.wire.trace import Keeps, Outcome
 
 MS = 1_000_000
 TOPIC = "t"
@@ -87,10 +87,17 @@ class WireFile:
         self.entries.append(entry)
         return entry
 
-    def write(self, directory: Path, *, next_seq: int | None = None) -> Path:
+    def write(
+        self,
+        directory: Path,
+        *,
+        next_seq: int | None = None,
+        name: str = "wire.ndjson",
+        keeps: Keeps | None = None,
+    ) -> Path:
         """Write the trace with its last line."""
-        trace, path = Trace(), directory / "wire.ndjson"
-        trace.rotate(path)
+        trace, path = Trace(), directory / name
+        trace.rotate(path, keeps=keeps)
         for entry in self.entries:
             trace.write(entry)
         trace.end(next_seq or max((entry.seq for entry in self.entries), default=0) + 1)
