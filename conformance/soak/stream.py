@@ -15,6 +15,7 @@ from conformance.observation.run_events import BrokerLives, broker_events, in_ti
 from conformance.observation.wire_moments import InFlight, WireMoment, WireMoments, request_key
 from conformance.record.soak import WIRE_FILE
 from conformance.record.timeline import read_timeline
+from conformance.soak.batches import pieces
 from conformance.wire_trace.partition import TopicOfInterest
 from oracle.error_codes import ErrorCode
 from oracle.tracing.observed import (
@@ -56,7 +57,7 @@ class SoakStream:
         self._run = run
         self.frames = FrameEvents(soak.topic, soak.topic_id)
         self.moments = WireMoments(run.path / WIRE_FILE)
-        self._produced = ProduceEvents(TopicOfInterest(soak.topic, soak.topic_id), sent)
+        self._produced = ProduceEvents(TopicOfInterest(soak.topic, soak.topic_id), soak.partitions, sent)
         self._lives = BrokerLives()
 
     def __iter__(self) -> Iterator[Event]:
@@ -98,8 +99,9 @@ class SoakStream:
 class ProduceEvents:
     """Turns Produce requests and their answers into what producers are told."""
 
-    def __init__(self, topic: TopicOfInterest, sent: Callable[[int, IdBatch, int], None] | None) -> None:
+    def __init__(self, topic: TopicOfInterest, step: int, sent: Callable[[int, IdBatch, int], None] | None) -> None:
         self._topic = topic
+        self._step = step
         self._told_of = sent
         self._in_flight: InFlight[tuple[int, Acks, dict[TopicPartition, int]]] = InFlight()
 
@@ -125,7 +127,7 @@ class ProduceEvents:
         if self._told_of is None:
             return
         for entry in moment.frame.said.entries:
-            for batch in entry.batches if self._topic.partition_of(entry) is not None else ():
+            for batch in pieces(entry, self._step) if self._topic.partition_of(entry) is not None else ():
                 self._told_of(entry.partition, batch, moment.at)
 
 
