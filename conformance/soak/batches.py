@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from conformance.observation.wire_moments import WireMoments, request_key
 from conformance.record.attached import IDS_MAX
 from conformance.record.soak import WIRE_FILE
-from conformance.record.wire import FETCH, NONE, PRODUCE, IdBatch
+from conformance.record.wire import FETCH, NONE, PRODUCE, BatchOfIds
 from conformance.wire_trace.partition import TopicOfInterest
 from oracle.error_codes import ErrorCode
 from oracle.tracing.committed import Fate
@@ -161,7 +161,7 @@ class OpenBatches:
             place += 1
         del batches[place]
 
-    def around(self, partition: int, batch: IdBatch) -> Iterator[SentBatch]:
+    def around(self, partition: int, batch: BatchOfIds) -> Iterator[SentBatch]:
         """Yield the batches that may share ids with one that an answer brings."""
         if batch.first_id < 0:
             return
@@ -265,7 +265,7 @@ class FollowedBatches:
                 for sent in self._open.around(entry.partition, batch):
                     self._note_copy(sent, entry, batch, moment)
 
-    def _note_copy(self, sent: SentBatch, entry: FrameEntry, batch: IdBatch, moment: WireMoment) -> None:
+    def _note_copy(self, sent: SentBatch, entry: FrameEntry, batch: BatchOfIds, moment: WireMoment) -> None:
         """Note the records of a batch that an answer to a follower brings."""
         step = self._soak.partitions
         skipped, rest = divmod(sent.first_id - batch.first_id, step)
@@ -335,14 +335,14 @@ class FollowedBatches:
         )
 
 
-def pieces(entry: FrameEntry, step: int) -> Iterator[IdBatch]:
+def pieces(entry: FrameEntry, step: int) -> Iterator[BatchOfIds]:
     """Yield the ids of an entry, in pieces in which they grow by one step."""
     for batch in entry.batches:
         if batch.count == 1 or batch.step == step:
             yield batch
         else:
             for place in range(batch.count):
-                yield IdBatch(batch.base_offset + place, 1, batch.first_id + place * batch.step)
+                yield BatchOfIds(batch.base_offset + place, 1, batch.first_id + place * batch.step)
 
 
 def _carried(entry: FrameEntry, offset: Offset) -> Epochs:

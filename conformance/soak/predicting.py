@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from conformance.record.directory import RunDirectory
     from conformance.record.soak import Soak
-    from conformance.record.wire import IdBatch
+    from conformance.record.wire import BatchOfIds
     from oracle.rules.rule_set import RuleSet
     from oracle.tracing.committed import FatedRange
     from oracle.tracing.observed import TopicPartition
@@ -108,7 +108,7 @@ class _Predicted:
             self.lineage.feed(event)
         self._followed = FollowedBatches(self._run, self._soak, self.lineage, self._again)
 
-    def _sent(self, partition: int, batch: IdBatch, at: int) -> None:
+    def _sent(self, partition: int, batch: BatchOfIds, at: int) -> None:
         if batch.first_id != NONE:
             self._again.sent(partition, batch.first_id, batch.count)
         self.touched += batch.count * self._faults.stand_at(at)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from conformance.record.directory import RunDirectory
     from conformance.record.soak import Soak
-    from conformance.record.wire import FrameEntry, IdBatch
+    from conformance.record.wire import BatchOfIds, FrameEntry
     from oracle.tracing.observed import Event
 
 PRODUCE = 0
@@ -52,7 +52,9 @@ class SoakStream:
         moments: all frames as they are read.
     """
 
-    def __init__(self, run: RunDirectory, soak: Soak, sent: Callable[[int, IdBatch, int], None] | None = None) -> None:
+    def __init__(
+        self, run: RunDirectory, soak: Soak, sent: Callable[[int, BatchOfIds, int], None] | None = None
+    ) -> None:
         self._soak = soak
         self._run = run
         self.frames = FrameEvents(soak.topic, soak.topic_id)
@@ -99,7 +101,7 @@ class SoakStream:
 class ProduceEvents:
     """Turns Produce requests and their answers into what producers are told."""
 
-    def __init__(self, topic: TopicOfInterest, step: int, sent: Callable[[int, IdBatch, int], None] | None) -> None:
+    def __init__(self, topic: TopicOfInterest, step: int, sent: Callable[[int, BatchOfIds, int], None] | None) -> None:
         self._topic = topic
         self._step = step
         self._told_of = sent
