@@ -7,6 +7,7 @@ their answers on the wire: the answer of a broker says where it appended a batch
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from conformance.observation.run_events import BrokerLives, broker_events, in_ti
 from conformance.observation.wire_moments import InFlight, WireMoment, WireMoments, request_key
 from conformance.record.soak import WIRE_FILE
 from conformance.record.timeline import read_timeline
+from conformance.record.wire import BatchOfIds
 from conformance.soak.batches import pieces
 from conformance.wire_trace.partition import TopicOfInterest
 from oracle.error_codes import ErrorCode
@@ -29,14 +31,16 @@ from oracle.tracing.observed import (
 from oracle.vocabulary import Acks, BrokerId, Offset
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from conformance.record.directory import RunDirectory
     from conformance.record.soak import Soak
-    from conformance.record.wire import BatchOfIds, FrameEntry
+    from conformance.record.wire import FrameEntry
     from oracle.tracing.observed import Event
 
 PRODUCE = 0
+Sent = Callable[[int, BatchOfIds, int], None]
+"""Told of each batch that leaves a producer: its partition, its ids, and when."""
 
 
 class SoakStream:
@@ -45,16 +49,14 @@ class SoakStream:
     Args:
         run: the soak's directory.
         soak: of it.
-        sent: told of each batch that leaves a producer: its partition, its ids, and when.
+        sent: told of each batch; None if nobody wants to know.
 
     Attributes:
         frames: the frames between nodes, with the numbers of those that were shown to the model.
         moments: all frames as they are read.
     """
 
-    def __init__(
-        self, run: RunDirectory, soak: Soak, sent: Callable[[int, BatchOfIds, int], None] | None = None
-    ) -> None:
+    def __init__(self, run: RunDirectory, soak: Soak, sent: Sent | None = None) -> None:
         self._soak = soak
         self._run = run
         self.frames = FrameEvents(soak.topic, soak.topic_id)
@@ -101,7 +103,7 @@ class SoakStream:
 class ProduceEvents:
     """Turns Produce requests and their answers into what producers are told."""
 
-    def __init__(self, topic: TopicOfInterest, step: int, sent: Callable[[int, BatchOfIds, int], None] | None) -> None:
+    def __init__(self, topic: TopicOfInterest, step: int, sent: Sent | None) -> None:
         self._topic = topic
         self._step = step
         self._told_of = sent
