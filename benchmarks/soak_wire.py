@@ -1,4 +1,4 @@
-"""What does the gate cost a soak, and what does it keep? ``python -m benchmarks.soak_wire`` produces with and without it.
+"""What does the gate cost a soak? ``python -m benchmarks.soak_wire`` produces through it, and straight to the brokers.
 
 Three brokers, a topic of three replicas, and the gate between all of them that reads record ids and writes a compressed
 trace. Producers, each a process, send records of 100 B with acks=all: alternately through the gate and straight to the
@@ -75,9 +75,9 @@ class SoakedCluster:
 
     def measured(self, way: str, topic: str, records: int) -> Measured:
         """Put a load on a new topic, and delete it."""
-        self._create(topic)
         trace = self._directory / f"{topic}{SUFFIX}"
         self._gate.trace_to(trace, lambda entry: is_wanted(entry.link, entry.api_key))
+        self._create(topic)
         bootstrap = relayed_bootstrap(self._cluster) if way == THROUGH else self._cluster.bootstrap
         cpu_s, began = time.process_time(), time.perf_counter()
         unread, unwritten = self._produce(bootstrap, topic, records)
