@@ -144,6 +144,10 @@ def test_who_goes_on_to_lead_goes_on_in_the_epoch_that_is_noted() -> None:
     leader = replayed(story).replica(BrokerId(2))
     assert leader is not None
     assert appended_in(leader, Offset(5)) == {1}
+    assert appended_in(leader, Offset(0)) == {0}
+    former = replayed(story).replica(BrokerId(1))
+    assert former is not None
+    assert appended_in(former, Offset(0)) == set()
 
 
 def test_a_broker_that_was_never_heard_of_has_no_replica() -> None:
