@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 
 ATTEMPTS_S = 5.0
 """A file of attempts has so many seconds' records: an hour's are some hundred files."""
+LINGER_MS = 50
+"""librdkafka sends a request for each partition: with little patience it would send one for each record."""
+IN_FLIGHT_MAX = 5
+"""As Kafka's own producer has it (``max.in.flight.requests.per.connection``)."""
 PROGRESS_S = 0.1
 ENDING_S = 10.0
 """How much longer than its client may wait for answers a producer may take to end, before it is killed."""
@@ -221,6 +225,8 @@ def loads_of(soak: Soak) -> tuple[LedgerLoad, ...]:
             records=_share(soak.records, soak.producers, number),
             rate=_share(soak.rate, soak.producers, number),
             attempts_s=ATTEMPTS_S,
+            linger_ms=LINGER_MS,
+            in_flight_max=IN_FLIGHT_MAX,
         )
         for number in range(soak.producers)
     )
