@@ -32,7 +32,7 @@ from fault_injection.wire.points import Direction, Point
 from fault_injection.wire.readings import Readings
 from fault_injection.wire.rounds import Round, Rounds
 from fault_injection.wire.trace import Keeps, Outcome, Trace
-from fault_injection.wire.unread import UnreadFrame, UnreadFrames
+from fault_injection.wire.unread import FRAMES_MAX, UnreadFrame, UnreadFrames
 
 TELLING_REQUESTS = 4  # who sends has named itself by then, or never will
 
@@ -47,6 +47,7 @@ class GateProxy:
         schemas: a kafka-clients 3.9 jar; without it the controller's requests are not decoded.
         on_event: told of everything that happens to armed actions, in order; must return quickly.
         reads_ids: whether record ids are told of Produce requests and of answers to FETCH (``IdBatch``).
+        unread_max: so many frames wait to be read at most: whoever arms an action, or loses a link, waits for them.
 
     Attributes:
         network: the ports and connections; cuts, delays and resets of the links.
@@ -64,6 +65,7 @@ class GateProxy:
         on_event: Callable[[GateEvent], None] = lambda _: None,
         *,
         reads_ids: bool = False,
+        unread_max: int = FRAMES_MAX,
     ) -> None:
         self._codec = Codec(load_schemas(schemas) if schemas is not None else SHIPPED, reads_ids=reads_ids)
         self._on_event = on_event
@@ -72,7 +74,7 @@ class GateProxy:
         self._spaces: dict[str, ParkingSpace] = {}
         self._is_watched = False
         self._readings = Readings(self._codec)
-        self._unread = UnreadFrames(self.read)
+        self._unread = UnreadFrames(self.read, unread_max)
         self._trace = Trace()
         self._seq = count()
         self._connections = count()

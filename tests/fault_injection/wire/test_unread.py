@@ -35,8 +35,8 @@ def _ended() -> Iterator[None]:
         CREATED.pop().close()
 
 
-def new_proxy() -> GateProxy:
-    CREATED.append(GateProxy())
+def new_proxy(unread_max: int = unread.FRAMES_MAX) -> GateProxy:
+    CREATED.append(GateProxy(unread_max=unread_max))
     return CREATED[-1]
 
 
@@ -201,9 +201,8 @@ def test_a_frame_that_is_still_being_sent_is_written_when_it_was(tmp_path: Path)
 
 
 def test_memory_is_bounded_while_nobody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unread, "FRAMES_MAX", 50)
     monkeypatch.setattr(unread.UnreadFrames, "_start", lambda _: None)
-    proxy = new_proxy()
+    proxy = new_proxy(unread_max=50)
     connection = known_connection(proxy)
     lengths = []
     for number in range(300):
