@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 from statistics import median
 from threading import Event
@@ -31,7 +32,7 @@ from confluent_kafka import Producer
 from benchmarks.gate_fidelity_arms import DIRECT, REPLICAS, arms_of
 from conformance.clients.ledger_load import LedgerLoad, producer_settings
 from conformance.clients.ledger_producer import LedgerProducer
-from conformance.clients.records import messages_of
+from conformance.clients.records import KeyedValue, messages_of
 from fault_injection.releases import MetadataMode
 from oracle.vocabulary import Acks
 
@@ -107,6 +108,7 @@ def _measured(asked: argparse.Namespace) -> dict[str, Any]:
     length, records, place = asked.value_bytes, asked.records, asked.directory
     load = LedgerLoad(asked.topic, len(REPLICAS), acks, False, BASE, length, records)  # noqa: FBT003 - not idempotent
     connection = {"bootstrap.servers": asked.bootstrap}
+    import_module("pyarrow.parquet")  # once a process, and not for each record
     began, cpu = time.perf_counter(), time.process_time()
     if asked.arm == LEDGER:
         acknowledged = _with_ledger(connection, load, place / "ledger")
@@ -124,7 +126,7 @@ def _with_ledger(connection: dict[str, str], load: LedgerLoad, directory: Path) 
     return producer.progress.acknowledged
 
 
-def _without(connection: dict[str, str], load: LedgerLoad, made: Callable[[range, int], list[dict[str, bytes]]]) -> int:
+def _without(connection: dict[str, str], load: LedgerLoad, made: Callable[[range, int], list[KeyedValue]]) -> int:
     """Send as the ledger's producer does, and count the answers."""
     counted: Counter[bool] = Counter()
 
@@ -144,7 +146,7 @@ def _without(connection: dict[str, str], load: LedgerLoad, made: Callable[[range
     return counted[True]
 
 
-def _constant(ids: range, length: int) -> list[dict[str, bytes]]:
+def _constant(ids: range, length: int) -> list[KeyedValue]:
     value = bytes(length)
     return [{"key": one.to_bytes(8, "big"), "value": value} for one in ids]
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from threading import Event
 
     from conformance.clients.ledger_load import LedgerLoad
+    from conformance.clients.records import KeyedValue
 
 WRITTEN_EVERY_S = 1.0
 OUTCOMES_MAX = 200_000
@@ -172,7 +173,7 @@ class LedgerProducer:
                 self._serve(producer, POLL_S)
         self._told.refuse(map(_record_id, messages), NOT_SENT)
 
-    def _not_taken(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def _not_taken(self, messages: list[KeyedValue]) -> list[KeyedValue]:
         """Return those for which there was no room; the others that were not taken are refused."""
         left = []
         for message in messages:
@@ -272,5 +273,5 @@ def _producer(settings: Mapping[str, str | int | bool]) -> Iterator[Producer]:
         producer.close()
 
 
-def _record_id(message: Mapping[str, bytes]) -> int:
+def _record_id(message: KeyedValue) -> int:
     return int.from_bytes(message["key"], "big")

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from binascii import hexlify
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,8 +53,16 @@ def value_of(record_id: int, length: int = VALUE_LENGTH_DEFAULT) -> bytes:
     return _value(key_of(record_id), length)
 
 
-def messages_of(record_ids: Iterable[int], length: int) -> list[dict[str, bytes]]:
-    """Return key and value of many records, as ``Producer.produce_batch`` takes them.
+class KeyedValue(TypedDict):
+    """A record as ``Producer.produce_batch`` takes it; one that it does not take gets its ``_error``."""
+
+    key: bytes
+    value: bytes
+    _error: NotRequired[Any]
+
+
+def messages_of(record_ids: Iterable[int], length: int) -> list[KeyedValue]:
+    """Return key and value of many records.
 
     They are those of ``key_of`` and ``value_of``, at half the cost: 1 us a record of 100 B.
 

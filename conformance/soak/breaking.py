@@ -115,7 +115,7 @@ class Breaker:
         self._patience.end()
         if self._thread.is_alive():
             self._thread.join()
-        self._topic.replicas.close()
+        self._topic.close()
 
     def _hurry(self) -> None:
         self._patience.is_hurried = True

@@ -9,9 +9,11 @@ leader had a moment ago.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from conformance.probes.connection import ProbeError
+from conformance.probes.controller import ZooKeeperSession, zookeeper_assignment
 from conformance.probes.whole_topic import WholeTopic
 from fault_injection.cluster.spec import ClusterSpec, Timing
 from fault_injection.waiting import NotYetError, until
@@ -68,6 +70,9 @@ class SoakTopic:
         self._cluster = cluster
         self.partitions = partitions
         self.replicas = WholeTopic(cluster, topic)
+        zookeeper = cluster.zookeeper_address
+        self._zookeeper = None if zookeeper is None else ZooKeeperSession(zookeeper)
+        self._assigned: dict[int, tuple[int, ...]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -75,7 +80,13 @@ class SoakTopic:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close all connections; a later question opens them again."""
         self.replicas.close()
+        if self._zookeeper is not None:
+            self._zookeeper.close()
 
     @property
     def name(self) -> str:
@@ -83,7 +94,9 @@ class SoakTopic:
         return self.replicas.topic
 
     def agreed(self) -> dict[int, PartitionMetadata]:
-        """Return what all brokers that run and are not frozen say of each partition.
+        """Return what all brokers that run and are not frozen say of each partition, the preferred replica first.
+
+        With ZooKeeper the order of replicas is read there: brokers of 0.10 tell them in that of a set.
 
         Raises:
             NotYetError: they do not say the same, or one does not answer.
@@ -92,6 +105,8 @@ class SoakTopic:
         self._cluster.check_alive()
         try:
             views = {broker: self.replicas.believed(broker) for broker in self._cluster.live_brokers}
+            if self._zookeeper is not None and not self._assigned:
+                self._assigned = zookeeper_assignment(self._zookeeper, self.name)
         except ProbeError as unanswered:
             raise NotYetError(str(unanswered)) from unanswered
         if not views:
@@ -102,7 +117,8 @@ class SoakTopic:
         for broker, view in others:
             for number in range(self.partitions):
                 _require_agreement(number, first, (broker, view))
-        return first[1]
+        assigned = self._assigned
+        return {number: replace(it, replicas=assigned.get(number, it.replicas)) for number, it in first[1].items()}
 
     def led(self) -> dict[int, tuple[int, frozenset[int]]]:
         """Return who leads each partition, and who follows, when every replica is in the ISR.
@@ -149,7 +165,7 @@ def _require_agreement(
     here, there = view[number], another.get(number)
     if there is None:
         raise NotYetError(f"broker {second} does not know partition {number}")
-    if (here.leader, here.isr, here.replicas) != (there.leader, there.isr, there.replicas):
+    if (here.leader, here.isr) != (there.leader, there.isr):
         raise NotYetError(
             f"partition {number}: broker {broker} names leader {here.leader}, ISR {list(here.isr)},"
             f" broker {second} leader {there.leader}, ISR {list(there.isr)}"

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 CAUGHT_S = 10.0
 """Within this time a follower that follows anything has fetched."""
-ELECTED_S = 60.0
+ELECTED_S = 30.0
 LOOK_EVERY_S = 0.05
 
 

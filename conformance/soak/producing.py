@@ -91,7 +91,7 @@ class _Child:
         self.failure = self.failure or how
 
 
-class Producers:
+class SoakProducers:
     """The producers of a soak, in a ``with`` block, at whose end they are stopped and have ended.
 
     Args:

@@ -13,23 +13,24 @@ so that load must go on meanwhile.
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until
 from fault_injection.wire.points import Point
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from conformance.probes.connection import PartitionMetadata
     from conformance.soak.harming import Harms
-    from fault_injection.wire.gate_events import CaughtFrame
 
 FETCH = "fetch_request"
 GROWN_S = 30.0
 """So long logs may take to grow beyond what a broker that is down has as its high watermark."""
-APPENDED_S = 5.0
+APPENDED_S = 0.5
+"""Under load a producer's next request comes within this time."""
+ROUNDS_MAX = 10
 ACKNOWLEDGED_S = 10.0
 
 
@@ -110,52 +111,57 @@ def _order(seen: PartitionMetadata) -> tuple[int, ...]:
 def _leave_behind(harms: Harms, stack: ExitStack, leader: int, followers: tuple[int, int]) -> None:
     """Let both followers have the same new records, and neither know that they are committed.
 
-    Both fetches are held until there is something new. Then first one follower gets it, then the other, and each is
-    held at its next fetch: so the second knows a high watermark that is no lower. Then the leader counts both fetches,
-    commits, acknowledges; its answers to them are held.
+    Both fetches are held until the leader has something new for one of them. Then first one follower gets it, then the
+    other, and each is held at its next fetch: so the second knows a high watermark that is no lower. Then the leader
+    counts both fetches, commits, acknowledges; its answers to them are held.
 
-    A broker reads the next request of a producer when it has answered the one before. So not every partition gets
-    something new while nothing is committed; any will do that the same brokers have in the same order.
+    A broker reads the next request of a producer when it has answered the one before. So when nothing new comes, both
+    go one round on. And not every partition gets something new; any will do that the same brokers have in the same
+    order.
     """
-    alike = frozenset(
-        number for number, seen in harms.topic.agreed().items() if _order(seen)[:3] == (leader, *followers)
-    )
+    order = (leader, *followers)
+    alike = frozenset(number for number, seen in harms.topic.agreed().items() if _order(seen)[:3] == order)
     asking = {one: stack.enter_context(harms.held(_link(FETCH, one, leader))) for one in followers}
-    held = [_offsets(harms.await_caught(name), harms.topic.name) for name in asking.values()]
-    _await_appended(harms, leader, _greatest(held, alike))
-    following = []
-    for follower, name in asking.items():
-        asking[follower] = stack.enter_context(harms.held(_link(FETCH, follower, leader)))
-        harms.release(name)
-        following.append(_offsets(harms.await_caught(asking[follower]), harms.topic.name))
+    offsets = _least(harms, asking, alike)
+    for _ in range(ROUNDS_MAX):
+        is_new = _has_new(harms, leader, offsets)
+        for one in followers:
+            following = stack.enter_context(harms.held(_link(FETCH, one, leader)))
+            harms.release(asking[one])
+            harms.await_caught(following)
+            asking[one] = following
+        offsets = _least(harms, asking, alike)
+        if is_new:
+            break
+    else:
+        harms.say(f"nothing new came for the followers of broker {leader} in {ROUNDS_MAX} rounds")
     told = [stack.enter_context(harms.held(_link("fetch_response", one, leader))) for one in followers]
     for name in asking.values():
         harms.release(name)
     for name in told:
         harms.await_caught(name)
-    _await_committed(harms, leader, {one: min(it.get(one, 0) for it in following) for one in alike})
+    _await_committed(harms, leader, offsets)
 
 
-def _offsets(frame: CaughtFrame, topic: str) -> dict[int, int]:
-    """Return from where a held fetch asks for each partition of a topic."""
-    return {entry.partition: entry.fetch_offset for entry in frame.request.partitions if entry.topic == topic}
+def _least(harms: Harms, asking: Mapping[int, str], partitions: frozenset[int]) -> dict[int, int]:
+    """Return from where the fetches that are held ask for each partition: the lower one of both offsets."""
+    frames = [harms.await_caught(name).request.partitions for name in asking.values()]
+    asked = [
+        {one.partition: one.fetch_offset for one in entries if one.topic == harms.topic.name} for entries in frames
+    ]
+    return {number: min(it.get(number, 0) for it in asked) for number in partitions}
 
 
-def _greatest(offsets: Sequence[Mapping[int, int]], partitions: frozenset[int]) -> dict[int, int]:
-    return {one: max(it.get(one, 0) for it in offsets) for one in partitions}
-
-
-def _await_appended(harms: Harms, leader: int, offsets: Mapping[int, int]) -> None:
-    """Wait for a record that no follower has; go on without one, and say so."""
+def _has_new(harms: Harms, leader: int, offsets: Mapping[int, int]) -> bool:
+    """Return whether a leader has, or soon gets, a record from one of some offsets on."""
     partitions = frozenset(offsets)
-    try:
-        harms.patience.until(
+    with suppress(DeadlineExceededError):
+        return harms.patience.until(
             lambda: any(end > offsets[number] for number, end in harms.topic.ends(leader, partitions).items()),
             deadline_s=APPENDED_S,
-            what=f"a record in one of the partitions {sorted(partitions)}",
+            what="a record that no follower has",
         )
-    except DeadlineExceededError as late:
-        harms.say(f"nothing is under way that could be lost: {late}")
+    return False
 
 
 def _await_committed(harms: Harms, leader: int, offsets: Mapping[int, int]) -> None:

@@ -287,6 +287,11 @@ class GateProxy:
         self.trace.end(next(self._seq))
 
     @property
+    def backlog(self) -> tuple[int, int]:
+        """How many frames went on and are still to be read, and how many lines are still to be written."""
+        return len(self._unread), self._trace.waiting
+
+    @property
     def undecodable(self) -> int:
         """How many frames should have decoded and did not; they were passed on all the same."""
         return self._codec.undecodable

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import Event as Flag
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Self
 
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 from conformance.clients import quiet_configuration
 from conformance.clients.topics import create_spread_topic
@@ -33,6 +33,7 @@ PARTITIONS = 12
 BROKERS = (1, 2, 3)
 PAUSE_S = 0.002
 READ_S = 30.0
+QUEUED_MAX = 20_000
 
 
 @dataclass
@@ -60,8 +61,7 @@ class Soaked:
     @contextmanager
     def recorded(self, name: str) -> Iterator[tuple[RunDirectory, Recorder]]:
         """Yield a run directory, and who writes its timeline."""
-        run = RunDirectory(self.directory / name)
-        run.path.mkdir()
+        run = RunDirectory.create(self.directory, name, ["producers"])
         with Recorder(run.path) as recorder:
             self.on_gate_event = hold_marks(recorder)
             try:
@@ -147,11 +147,11 @@ class Load:
 
     def _send(self) -> None:
         while not self._is_over.wait(PAUSE_S):
-            if len(self._producer) < 20_000:
-                self._producer.produce(
-                    self._topic, str(self.sent).encode(), partition=self.sent % PARTITIONS, on_delivery=self._told
-                )
-                self.sent += 1
+            if len(self._producer) < QUEUED_MAX:
+                with suppress(KafkaException):  # it is known to no broker that the client has asked
+                    value = str(self.sent).encode()
+                    self._producer.produce(self._topic, value, partition=self.sent % PARTITIONS, on_delivery=self._told)
+                    self.sent += 1
             self._producer.poll(0)
 
     def _told(self, error: Any, message: Any) -> None:  # noqa: ANN401 - untyped client

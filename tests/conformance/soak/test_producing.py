@@ -14,7 +14,7 @@ from conformance.record.directory import RunDirectory
 from conformance.record.ledger import read_attempts, read_outcomes
 from conformance.record.soak import AcksOfProducers, ledger_directories
 from conformance.soak import producing
-from conformance.soak.producing import ProducerEndedError, Producers, loads_of
+from conformance.soak.producing import ProducerEndedError, SoakProducers, loads_of
 from fault_injection.releases import UsageError
 from fault_injection.waiting import until
 from oracle.vocabulary import Acks
@@ -34,24 +34,24 @@ STARTED_S = 30.0
 PARENT = f"""
 import pathlib, sys
 from conformance.record.directory import RunDirectory
-from conformance.soak.producing import Producers
+from conformance.soak.producing import SoakProducers
 from tests.conformance.soak.test_producing import ENDLESS, NOWHERE, all_send
 
 if __name__ == "__main__":
-    with Producers(RunDirectory(pathlib.Path(sys.argv[1])), ENDLESS, NOWHERE) as producers:
+    with SoakProducers(RunDirectory(pathlib.Path(sys.argv[1])), ENDLESS, NOWHERE) as producers:
         all_send(producers)
         print("sending", flush=True)
         producers.done({STARTED_S})
 """
 
 
-def all_send(producers: Producers) -> None:
+def all_send(producers: SoakProducers) -> None:
     until(
         lambda: all(one.sent > 10 for one in producers.progress_of_each), deadline_s=STARTED_S, what="records of each"
     )
 
 
-def pids_of(producers: Producers) -> list[int]:
+def pids_of(producers: SoakProducers) -> list[int]:
     return [child.process.pid or 0 for child in producers._children]
 
 
@@ -69,7 +69,7 @@ def test_each_sends_its_share() -> None:
 )
 def test_what_cannot_be_shared_out_is_refused(changes: dict[str, object], words: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=words):
-        Producers(RunDirectory(tmp_path), soak(**changes), NOWHERE)
+        SoakProducers(RunDirectory(tmp_path), soak(**changes), NOWHERE)
 
 
 def test_idempotent_producers_wait_for_all() -> None:
@@ -79,7 +79,7 @@ def test_idempotent_producers_wait_for_all() -> None:
 @pytest.mark.timeout(120)
 def test_producers_send_side_by_side_until_they_are_stopped(tmp_path: Path) -> None:
     run = RunDirectory(tmp_path)
-    with Producers(run, ENDLESS, NOWHERE) as producers:
+    with SoakProducers(run, ENDLESS, NOWHERE) as producers:
         all_send(producers)
         for pid in pids_of(producers):
             os.kill(pid, signal.SIGINT)
@@ -101,8 +101,8 @@ def test_producers_send_side_by_side_until_they_are_stopped(tmp_path: Path) -> N
     assert not {pid for pid, _ in descendants(os.getpid())} & set(pids)
 
 
-def sending(path: Path, during: Callable[[Producers], object], asked: Soak = ENDLESS, **connection: str) -> None:
-    with Producers(RunDirectory(path), asked, {**NOWHERE, **connection}) as producers:
+def sending(path: Path, during: Callable[[SoakProducers], object], asked: Soak = ENDLESS, **connection: str) -> None:
+    with SoakProducers(RunDirectory(path), asked, {**NOWHERE, **connection}) as producers:
         during(producers)
 
 
@@ -110,7 +110,7 @@ def sending(path: Path, during: Callable[[Producers], object], asked: Soak = END
 def test_a_producer_that_somebody_killed_is_named(tmp_path: Path) -> None:
     pids: list[int] = []
 
-    def kill_one(producers: Producers) -> None:
+    def kill_one(producers: SoakProducers) -> None:
         all_send(producers)
         pids.extend(pids_of(producers))
         os.kill(pids[1], signal.SIGKILL)
@@ -140,7 +140,7 @@ def test_a_failure_is_told_where_the_block_ends(tmp_path: Path) -> None:
 def test_a_producer_that_does_not_end_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(producing, "ENDING_S", -producing.HURRY_S)
 
-    def hurry(producers: Producers) -> None:
+    def hurry(producers: SoakProducers) -> None:
         all_send(producers)
         producers.hurry()
 

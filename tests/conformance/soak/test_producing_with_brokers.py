@@ -15,7 +15,7 @@ from conformance.clients.topics import create_where_brokers_like
 from conformance.record.directory import RunDirectory
 from conformance.record.ledger import read_attempts, read_outcomes
 from conformance.record.soak import ledger_directories
-from conformance.soak.producing import Producers
+from conformance.soak.producing import SoakProducers
 from fault_injection.cluster.client_links import relayed_bootstrap
 from fault_injection.releases import schema_jar
 from fault_injection.wire.proxy import GateProxy
@@ -36,7 +36,7 @@ def test_every_record_is_where_its_producer_was_told(tmp_path: Path) -> None:
     gate.trace_to(tmp_path / "wire.ndjson")
     with started("4.4.0", tmp_path / "brokers", gate=gate) as cluster:
         create_where_brokers_like({"bootstrap.servers": cluster.bootstrap}, ASKED.topic, ASKED.partitions, 3, {})
-        with Producers(run, ASKED, {"bootstrap.servers": relayed_bootstrap(cluster)}) as producers:
+        with SoakProducers(run, ASKED, {"bootstrap.servers": relayed_bootstrap(cluster)}) as producers:
             assert producers.done(120)
             told = producers.progress
         there = topic_of(cluster)

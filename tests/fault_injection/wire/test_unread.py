@@ -19,7 +19,7 @@ from fault_injection.wire.passage import ConnectionState
 from fault_injection.wire.points import Direction, Point
 from fault_injection.wire.proxy import TELLING_REQUESTS, GateProxy
 from fault_injection.wire.unread import KEPT_BYTES_MAX
-from tests.fault_injection.wire.frames_of import TOPIC_ID, fetch_request, fetch_response, record_batch
+from tests.fault_injection.wire.frames_of import TOPIC_ID, fetch_request, fetch_response, produce_request, record_batch
 
 ELSEWHERE = Point("fetch_request", source=77)
 LARGE = record_batch(2, base_offset=0, values=400)
@@ -117,6 +117,28 @@ def test_nothing_goes_on_unread_before_the_sender_is_known() -> None:
     connection = proxy.connected(LinkName.replication(1))
     gone = [passes(proxy, connection, "request", fetch_request(offset=0, correlation_id=number)) for number in range(6)]
     assert gone == [False] * TELLING_REQUESTS + [True, True]
+
+
+@pytest.mark.parametrize("version", [2, 3, 8, 9, 13])
+def test_a_produce_request_goes_on_unread_unless_nobody_answers_it(version: int, tmp_path: Path) -> None:
+    proxy = new_proxy()
+    connection = known_connection(proxy)
+    proxy.trace_to(tmp_path / "wire.ndjson")
+    for correlation_id, acks in enumerate((-1, 0, 1)):
+        request = produce_request(version=version, records=LARGE, acks=acks, correlation_id=correlation_id)
+        assert passes(proxy, connection, "request", request) == (acks != 0)
+    told = [line["decoded"] for line in traced(proxy, tmp_path / "wire.ndjson") if "decoded" in line]
+    assert [(one["acks"], one["partitions"][0]["record_count"]) for one in told] == [(-1, 400), (0, 400), (1, 400)]
+    assert proxy.undecodable == 0
+
+
+def test_a_produce_request_that_cannot_be_read_is_read_at_once() -> None:
+    proxy = new_proxy()
+    connection = known_connection(proxy)
+    request = produce_request(records=LARGE)
+    for length in (5, 14, 20, 25):
+        frame = (length - 4).to_bytes(4, "big") + request[4:length]
+        assert proxy.unread("request", connection, bytearray(frame)) is None
 
 
 def test_whoever_asks_has_everything_read_first() -> None:

@@ -1,0 +1,270 @@
+"""How are ledger and topic of a soak compared without joining their records? Block by block, and nothing is left out.
+
+Ids of one producer and partition are an arithmetic progression; a record's place in it is its rank. Rank and offset
+differ by the same number for all records of a batch, mostly for those of many: their shift. So a row for each block of
+64 ranks and each shift, with a mask of 64 bits that says which ranks, says the same as all their records, in a hundredth
+of the space. What producers attempted and were told, what the prediction says, and what the topic holds is each brought
+into that form while it is read, once. No digest is needed: a mask is the records.
+
+A block is plain if all of its records that were attempted were acknowledged with an offset, these offsets hold them
+unchanged, and the prediction has no row about them. Only the records of other blocks are looked at one by one.
+"""
+
+from collections.abc import Mapping
+from enum import IntEnum
+from pathlib import Path
+
+from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+
+from conformance.reconcile import run_files
+from conformance.reconcile.records import ACKNOWLEDGED, REFUSED
+from conformance.record.attached import IDS_MAX
+from conformance.record.directory import RunDirectory
+from conformance.record.soak import Soak, ledger_directories
+from conformance.record.soak_prediction import BATCHES_FILE, RangeFate
+
+RANKS = 64
+"""How many ids a block has: as many as a mask has bits."""
+_RANK_BITS = 6
+_PRODUCER_BITS = 32
+FOREIGN_BLOCK = -1
+"""Of ids that are none of the soak's."""
+FACT_KEY = ("block", "kind", "partition", "shift")
+
+
+class Kind(IntEnum):
+    """What a row says of the records in its mask.
+
+    ATTEMPTED. TOLD: acknowledged at an offset; ACKNOWLEDGED: without one; REFUSED; INDETERMINATE: told an error.
+    THERE: in the topic, in their own partition and with their own value; CHANGED: with another value; ELSEWHERE and
+    ELSEWHERE_CHANGED: in another partition. PRESENT: predicted at an offset; SOMEWHERE: predicted without one. GONE:
+    what was acknowledged at this offset is predicted to be lost; GONE_SOMEWHERE: at whatever offset. EITHER: may be at
+    this offset; EITHER_SOMEWHERE: at whatever offset. NOTED: the prediction has a row that places nothing.
+    """
+
+    ATTEMPTED = 0
+    TOLD = 1
+    ACKNOWLEDGED = 2
+    REFUSED = 3
+    INDETERMINATE = 4
+    THERE = 5
+    CHANGED = 6
+    ELSEWHERE = 7
+    ELSEWHERE_CHANGED = 8
+    PRESENT = 9
+    SOMEWHERE = 10
+    GONE = 11
+    GONE_SOMEWHERE = 12
+    EITHER = 13
+    EITHER_SOMEWHERE = 14
+    NOTED = 15
+
+
+TOLD_ANYTHING = (Kind.TOLD, Kind.ACKNOWLEDGED, Kind.REFUSED, Kind.INDETERMINATE)
+IN_TOPIC = (Kind.THERE, Kind.CHANGED, Kind.ELSEWHERE, Kind.ELSEWHERE_CHANGED)
+
+
+def is_kind(*kinds: Kind) -> Column:
+    """Return whether a row is of one of some kinds."""
+    return F.col("kind").isin(*(int(kind) for kind in kinds))
+
+
+# Where does each id belong, and what is said of it?
+
+
+def facts_of(spark: SparkSession, run: Path, soak: Soak, topic: DataFrame) -> DataFrame:
+    """Return what is said of all records: block, kind, partition, shift, mask, rows.
+
+    ``partition`` is of the topic where a record is in another than its own, else -1. Ids that are none of the soak's
+    are in a block of their own, with their offset as shift.
+
+    Args:
+        spark: the session.
+        run: the directory.
+        soak: of it.
+        topic: rows of ``run_files.TOPIC``; they are gone through once, when the facts are.
+    """
+    ledgers = ledger_directories(RunDirectory(run), soak)
+    attempts, outcomes = (table.read(spark, ledgers) for table in (run_files.ATTEMPTS, run_files.OUTCOMES))
+    sources = [_attempted(attempts, soak), _told(outcomes, soak), _there(topic, soak)]
+    if (run / BATCHES_FILE).exists():
+        sources.append(_predicted(spark.read.parquet(str(run / BATCHES_FILE)), soak))
+    rows = sources[0]
+    for source in sources[1:]:
+        rows = rows.unionByName(source)
+    return rows.groupBy(*FACT_KEY).agg(F.bit_or("bit").alias("mask"), F.count("*").alias("rows"))
+
+
+def partition_of_block(soak: Soak) -> Column:
+    """Return the partition that the ids of a block belong into."""
+    return (F.col("block").bitwiseAND(2**_PRODUCER_BITS - 1) % soak.partitions).cast("int")
+
+
+def producer_of_block() -> Column:
+    """Return the number of the producer whose ids are in a block."""
+    return F.shiftright("block", _PRODUCER_BITS)
+
+
+def first_rank_of_block(soak: Soak) -> Column:
+    """Return the rank of a block's first id."""
+    return F.expr(f"((block & {2**_PRODUCER_BITS - 1}) div {soak.partitions}) * {RANKS}")
+
+
+def id_of(rank: Column, soak: Soak) -> Column:
+    """Return the id that has a rank in a block's producer and partition."""
+    return soak.base + producer_of_block() * IDS_MAX + rank * soak.partitions + partition_of_block(soak)
+
+
+def placed(rows: DataFrame, soak: Soak) -> DataFrame:
+    """Add own (the partition that an id belongs into), rank, block and bit; null, and a block of their own, of others."""
+    number = F.col("record_id") - soak.base
+    is_ours = number.between(0, soak.producers * IDS_MAX - 1)
+    told = rows.withColumn("number", F.when(is_ours, number)).withColumn(
+        "local", F.col("number").bitwiseAND(IDS_MAX - 1)
+    )
+    ranked = told.withColumns({"own": F.col("local") % soak.partitions, "rank": F.expr(f"local div {soak.partitions}")})
+    word = F.shiftright("rank", _RANK_BITS) * soak.partitions + F.col("own")
+    block = F.shiftleft(F.shiftright("number", _PRODUCER_BITS), _PRODUCER_BITS) + word
+    bit = F.call_function("shiftleft", F.lit(1).cast("bigint"), F.col("rank").bitwiseAND(RANKS - 1).cast("int"))
+    one = F.lit(1).cast("bigint")
+    return ranked.withColumns({"block": F.coalesce(block, F.lit(FOREIGN_BLOCK)), "bit": F.coalesce(bit, one)})
+
+
+def _fact(rows: DataFrame, kind: Column, shift: Column, partition: Column | None = None) -> DataFrame:
+    nowhere = F.lit(-1)
+    return rows.select(
+        F.col("block").cast("bigint"),
+        kind.cast("int").alias("kind"),
+        (nowhere if partition is None else partition).cast("int").alias("partition"),
+        shift.cast("bigint").alias("shift"),
+        "bit",
+    )
+
+
+def _attempted(attempts: DataFrame, soak: Soak) -> DataFrame:
+    return _fact(placed(attempts.select("record_id"), soak), F.lit(int(Kind.ATTEMPTED)), F.lit(0))
+
+
+def _told(outcomes: DataFrame, soak: Soak) -> DataFrame:
+    told = placed(outcomes.select("record_id", "outcome", "offset"), soak)
+    is_acknowledged = F.col("outcome") == ACKNOWLEDGED
+    is_placed = is_acknowledged & (F.col("offset") >= 0) & F.col("rank").isNotNull()
+    kind = (
+        F.when(is_placed, int(Kind.TOLD))
+        .when(is_acknowledged, int(Kind.ACKNOWLEDGED))
+        .when(F.col("outcome") == REFUSED, int(Kind.REFUSED))
+        .otherwise(int(Kind.INDETERMINATE))
+    )
+    return _fact(told, kind, F.when(is_placed, F.col("offset") - F.col("rank")).otherwise(0))
+
+
+def _there(topic: DataFrame, soak: Soak) -> DataFrame:
+    there = placed(topic, soak)
+    is_own = F.coalesce(F.col("own") == F.col("partition"), F.lit(col=False))
+    kind = F.when(is_own, F.when(F.col("value_matches"), int(Kind.THERE)).otherwise(int(Kind.CHANGED))).otherwise(
+        F.when(F.col("value_matches"), int(Kind.ELSEWHERE)).otherwise(int(Kind.ELSEWHERE_CHANGED))
+    )
+    shift = F.col("offset") - F.coalesce("rank", F.lit(0))
+    return _fact(there, kind, shift, F.when(is_own, -1).otherwise(F.col("partition")))
+
+
+def _predicted(batches: DataFrame, soak: Soak) -> DataFrame:
+    each = batches.withColumn("place", F.explode(F.sequence(F.lit(0).cast("bigint"), F.col("count") - 1)))
+    ids = each.withColumns(
+        {
+            "record_id": F.col("first_id") + F.col("place") * F.col("step"),
+            "offset": F.col("base_offset") + F.col("place"),
+        }
+    )
+    told = placed(ids, soak)
+    is_placed = F.col("offset").isNotNull() & F.col("rank").isNotNull()
+    shift = F.when(is_placed, F.col("offset") - F.col("rank")).otherwise(0)
+    return _fact(told, _predicted_kind(is_placed), shift)
+
+
+def _predicted_kind(is_placed: Column) -> Column:
+    fate, is_acknowledged = F.col("fate"), F.col("answer") == ACKNOWLEDGED
+    return (
+        F.when(fate == RangeFate.PRESENT.value, F.when(is_placed, int(Kind.PRESENT)).otherwise(int(Kind.SOMEWHERE)))
+        .when(fate == RangeFate.EITHER.value, F.when(is_placed, int(Kind.EITHER)).otherwise(int(Kind.EITHER_SOMEWHERE)))
+        .when(is_placed, int(Kind.GONE))
+        .when(is_acknowledged, int(Kind.GONE_SOMEWHERE))
+        .otherwise(int(Kind.NOTED))
+    )
+
+
+# Which blocks are plain, and are their records in order?
+
+
+def runs_of(facts: DataFrame) -> DataFrame:
+    """Return a row for each block and shift: block, shift, attempted, told and there (masks), and is_plain of the block.
+
+    Args:
+        facts: as of ``facts_of``.
+    """
+    masks = {
+        name: F.coalesce(F.bit_or(F.when(is_kind(kind), F.col("mask"))), F.lit(0).cast("bigint")).alias(name)
+        for name, kind in (("attempted", Kind.ATTEMPTED), ("told", Kind.TOLD), ("there", Kind.THERE))
+    }
+    is_odd = ~is_kind(Kind.ATTEMPTED, Kind.TOLD, Kind.THERE) | (F.col("rows") != F.bit_count("mask"))
+    ours = facts.where(F.col("block") != FOREIGN_BLOCK)
+    runs = ours.groupBy("block", "shift").agg(*masks.values(), F.bool_or(is_odd).alias("is_odd"))
+    return runs.withColumn("is_plain", _is_plain()).drop("is_odd")
+
+
+def _is_plain() -> Column:
+    block = Window.partitionBy("block")
+    attempted, told = (F.bit_or(name).over(block) for name in ("attempted", "told"))
+    agree = F.bool_and((F.col("told") == F.col("there")) & ~F.col("is_odd")).over(block)
+    told_once = F.sum(F.bit_count("told").cast("bigint")).over(block) == F.bit_count(told)
+    return agree & told_once & (attempted == told)
+
+
+def lowest(mask: Column) -> Column:
+    """Return the place of the lowest bit of a mask that has one."""
+    below = F.coalesce(F.try_subtract(mask, F.lit(1).cast("bigint")), F.lit(2**63 - 1))
+    return F.bit_count(F.bitwise_not(mask).bitwiseAND(below))
+
+
+def highest(mask: Column) -> Column:
+    """Return the place of the highest bit of a mask that has one."""
+    return F.length(F.bin(mask)) - 1
+
+
+def stretches(runs: DataFrame, soak: Soak) -> DataFrame:
+    """Return from where to where the records of every plain run are: block, ranks first and last, offsets low and high."""
+    plain = runs.where(F.col("is_plain") & (F.col("there") != 0))
+    start, there = first_rank_of_block(soak), F.col("there")
+    ranked = plain.withColumns({"first": start + lowest(there), "last": start + highest(there)})
+    return ranked.select(
+        "block",
+        "first",
+        "last",
+        (F.col("first") + F.col("shift")).alias("low"),
+        (F.col("last") + F.col("shift")).alias("high"),
+    )
+
+
+def blocks_out_of_order(found: DataFrame, soak: Soak) -> DataFrame:
+    """Return the blocks that have records in an order of offsets which may not be that of the ranks.
+
+    All others are proven to be in order: ranks and offsets of each stretch are above those of all stretches before it.
+
+    Args:
+        found: stretches of one shift each, as of ``stretches``.
+        soak: whose they are.
+    """
+    among = (producer_of_block(), partition_of_block(soak))
+    before = Window.partitionBy(*among).orderBy("first", "low").rowsBetween(Window.unboundedPreceding, -1)
+    is_below = F.col("low") <= F.max("high").over(before)
+    is_among = F.col("first") <= F.max("last").over(before)
+    return found.select("block", (is_below | is_among).alias("is_below")).where("is_below").select("block").distinct()
+
+
+def ends_before(found: DataFrame, soak: Soak) -> DataFrame:
+    """Return of every block the greatest offset in the blocks before it, of its producer and partition: end_before."""
+    among = (producer_of_block(), partition_of_block(soak))
+    before = Window.partitionBy(*among).orderBy("block").rowsBetween(Window.unboundedPreceding, -1)
+    ends = found.groupBy("block").agg(F.max("high").alias("end"))
+    return ends.select("block", F.max("end").over(before).alias("end_before"))
