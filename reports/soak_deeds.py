@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from conformance.record.directory import cleaned
 from conformance.record.timeline import HOLD_ENDS, Event, read_timeline
+from reports.course_picture import CHARACTER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,7 +36,7 @@ ENDS: dict[Event, frozenset[Event]] = {
     Event.LINK_HEALED: frozenset({Event.LINK_CUT}),
     **dict.fromkeys(HOLD_ENDS, frozenset({Event.HOLD_CAUGHT})),
 }
-NUMBER_ROOM = 15.0
+PADDING = 7.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ def deeds_of(run: RunDirectory, scale: Scale) -> list[Deed]:
     numbered_x = float("-inf")
     for number, (mark, end) in enumerate(_paired(read_timeline(run, may_be_cut=True)), 1):
         x = scale.x(_at(mark))
-        is_numbered = x - numbered_x >= NUMBER_ROOM
+        is_numbered = x - numbered_x >= PADDING + CHARACTER * len(str(number))
         numbered_x = x if is_numbered else numbered_x
         deeds.append(_deed(number, mark, end, scale, is_numbered=is_numbered))
     return deeds

@@ -61,7 +61,8 @@ def write_soak_page(run: RunDirectory) -> Path:
     Raises:
         RunDirectoryError: a file of it cannot be read.
     """
-    soak, verdict, counted = read_soak(run), cleaned(read_soak_verdict(run)), read_counted(run)
+    soak, verdict = cleaned(read_soak(run)), cleaned(read_soak_verdict(run))
+    counted, prediction = cleaned(read_counted(run)), cleaned(read_soak_prediction(run))
     ranges = ranges_of(run, soak)
     environment = template_environment()
     environment.filters |= {"many": "{:,}".format, "duration": duration_words, "upper_first": _upper_first}
@@ -70,7 +71,8 @@ def write_soak_page(run: RunDirectory) -> Path:
         soak=soak,
         line=column_words(soak.version, soak.metadata),
         repeat=repeat_command(soak, _faults(run)),
-        prediction=cleaned(read_soak_prediction(run)),
+        prediction=prediction,
+        rules=column_words(*prediction.rules_of.split(" ", 1)),
         ranges=ranges,
         picture=soak_picture(run, soak, ranges.partitions),
         of_note=OF_NOTE,
@@ -100,7 +102,7 @@ def _answered(verdict: SoakVerdict, counted: SoakCounted) -> dict[str, object]:
         "conformance": CONFORMANCE_LOOKS[verdict.conformance],
         "conformance_means": CONFORMANCE_MEANS.get(verdict.conformance, ""),
         "promise": PROMISE_LOOKS[verdict.promise],
-        "promise_reason": kept if verdict.findings else verdict.reason,
+        "promise_reason": kept if verdict.findings else "",
         "notes": verdict.notes[:NOTES_SHOWN],
         "more_notes": len(verdict.notes[NOTES_SHOWN:]),
         "deeds_shown": DEEDS_SHOWN,
@@ -132,10 +134,10 @@ def _against_of(one: PartitionCounted) -> int:
 
 
 def _samples(samples: Sequence[RecordOfNote]) -> list[RecordOfNote]:
-    """Return the first few of each class."""
+    """Return the first few of each class: those against the prediction first, then by how grave their class is."""
     taken: Counter[str] = Counter()
     chosen = []
-    for one in samples:
+    for one in sorted(samples, key=lambda one: (one.judged is not Judged.AGAINST, CLASSES.index(one.classification))):
         taken[one.classification] += 1
         if taken[one.classification] <= SAMPLES_SHOWN:
             chosen.append(one)
@@ -158,8 +160,11 @@ def _lasted(soak: Soak) -> dict[str, object]:
     return {"lasted": duration_words(lasted_s), "end": sum(soak.ends)}
 
 
-def repeat_command(soak: Soak, faults: FaultTimeline) -> str:
-    """Return the command that does the same again, with the faults of the directory in which it is given."""
+def repeat_command(soak: Soak, faults: FaultTimeline) -> list[str]:
+    """Return the command that does the same again, with the faults of the directory in which it is given.
+
+    Its parts are to be joined by blanks: the command, and each option with its value.
+    """
     options = {
         "--kafka": f"{soak.version}/{soak.metadata}",
         "--records": soak.records,
@@ -174,5 +179,5 @@ def repeat_command(soak: Soak, faults: FaultTimeline) -> str:
         "--seed": soak.seed,
         "--faults": FAULTS_FILE if faults.faults else "none",
     }
-    words = [word for name, value in options.items() if value is not None for word in (name, str(value))]
-    return shlex.join(["kafka-conformance", "soak", *words, *(["--idempotent"] if soak.is_idempotent else [])])
+    given = [shlex.join([name, str(value)]) for name, value in options.items() if value is not None]
+    return ["kafka-conformance soak", *given, *(["--idempotent"] if soak.is_idempotent else [])]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import median
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from conformance.record.soak_course import PartitionState, read_course
@@ -20,11 +20,17 @@ if TYPE_CHECKING:
 LANES_MAX = 40
 LOOKS = 7
 """So many brokers have a colour of their own."""
-USUAL_MAX = 4
-"""Throughput is cut off at so many times the usual."""
+USUAL_MAX = 1.4
+"""Throughput is cut off at so many times what it is in nearly every bucket."""
+NEARLY = 0.96
 SILENCE_S = 2.0
-TOP, ROW = 44, 22
+STRIP, TOP, ROW = 38, 62, 22
 FLOW, LAG, OUT, GAP = 72, 52, 36, 20
+LAG_TOP = TOP + FLOW + GAP
+OUT_TOP = LAG_TOP + LAG + GAP
+LANES_TOP = OUT_TOP + OUT + GAP
+DENSE = 60
+"""From so many deeds on they would cover what they are to explain: no lines, and nothing over the lanes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +87,6 @@ class Picture:
         lanes: the spans of each partition that is shown.
         hidden: how many partitions are not.
         leaders: who led, with the colours.
-        bottom: where the lanes end.
     """
 
     course: SoakCourse
@@ -99,7 +104,17 @@ class Picture:
     @property
     def bottom(self) -> float:
         """Return where the lanes end."""
-        return _lanes_top() + ROW * len(self.lanes)
+        return LANES_TOP + ROW * len(self.lanes)
+
+    @property
+    def is_dense(self) -> bool:
+        """Return whether there are so many deeds that they are told apart in their own row only."""
+        return len(self.deeds) > DENSE
+
+    @property
+    def deeds_end(self) -> float:
+        """Return how far down deeds are drawn."""
+        return OUT_TOP + OUT if self.is_dense else self.bottom
 
 
 def soak_picture(run: RunDirectory, soak: Soak, of_note: Set[int]) -> Picture | None:
@@ -117,23 +132,20 @@ def soak_picture(run: RunDirectory, soak: Soak, of_note: Set[int]) -> Picture | 
     if course is None:
         return None
     scale = Scale(soak.began_ns, soak.began_ns + int(course.seconds * NS))
-    shown = shown_partitions(course.partitions, of_note)
+    shown, (most, is_cut) = shown_partitions(course.partitions, of_note), _most(course)
     return Picture(
         course=course,
         ticks=ticks(scale),
-        **_graphs(course, soak, scale),
+        flow=_flow(course, most, scale),
+        lag=_graph(course.lag, LAG_TOP, LAG, max(course.lag, default=0), course, scale),
+        out=_graph(course.out_of_sync, OUT_TOP, OUT, soak.partitions, course, scale),
+        is_cut=is_cut,
         silence=_silence(course),
-        lanes=[
-            (one.partition, _lanes_top() + ROW * place, _spans(one, soak, scale)) for place, one in enumerate(shown)
-        ],
+        lanes=[(one.partition, LANES_TOP + ROW * place, _spans(one, soak, scale)) for place, one in enumerate(shown)],
         hidden=len(course.partitions) - len(shown),
         leaders=_leaders(course),
         deeds=deeds_of(run, scale),
     )
-
-
-def _lanes_top() -> float:
-    return TOP + FLOW + GAP + LAG + GAP + OUT + GAP
 
 
 def shown_partitions(partitions: Sequence[PartitionCourse], of_note: Set[int]) -> list[PartitionCourse]:
@@ -146,19 +158,16 @@ def _changes(one: PartitionCourse) -> int:
     return sum(state.states for state in one.states)
 
 
-def _graphs(course: SoakCourse, soak: Soak, scale: Scale) -> dict[str, Graph | bool]:
-    rates = [count / course.bucket_s for count in course.acknowledged]
-    greatest = max([*rates, *(count / course.bucket_s for count in course.sent), 1.0])
-    usual = median([rate for rate in rates if rate] or [greatest])
-    most = min(greatest, USUAL_MAX * usual)
-    lag_top = TOP + FLOW + GAP
-    sent = [count / course.bucket_s for count in course.sent]
-    return {
-        "flow": _graph(rates, TOP, FLOW, most, course, scale, sent),
-        "lag": _graph(course.lag, lag_top, LAG, max(course.lag, default=0), course, scale),
-        "out": _graph(course.out_of_sync, lag_top + LAG + GAP, OUT, soak.partitions, course, scale),
-        "is_cut": most < greatest,
-    }
+def _most(course: SoakCourse) -> tuple[float, bool]:
+    """Return how much the height of throughput stands for, and whether there is more."""
+    rates = sorted(count / course.bucket_s for count in (*course.acknowledged, *course.sent) if count) or [1.0]
+    most = min(rates[-1], USUAL_MAX * rates[int(NEARLY * (len(rates) - 1))])
+    return most, most < rates[-1]
+
+
+def _flow(course: SoakCourse, most: float, scale: Scale) -> Graph:
+    rates, sent = ([count / course.bucket_s for count in counts] for counts in (course.acknowledged, course.sent))
+    return _graph(rates, TOP, FLOW, most, course, scale, sent)
 
 
 def _graph(
@@ -188,7 +197,7 @@ def _graph(
 def _silence(course: SoakCourse) -> tuple[float, float] | None:
     """Return the longest time in which records were acknowledged before and after, and none in it."""
     flowing = [place for place, count in enumerate(course.acknowledged) if count]
-    between = [(after - before - 1, before + 1) for before, after in zip(flowing, flowing[1:], strict=False)]
+    between = [(after - before - 1, before + 1) for before, after in pairwise(flowing)]
     longest, place = max(between, default=(0, 0))
     lasts_s = longest * course.bucket_s
     return (place * course.bucket_s, lasts_s) if lasts_s >= SILENCE_S else None
@@ -198,9 +207,7 @@ def _spans(one: PartitionCourse, soak: Soak, scale: Scale) -> list[Span]:
     starts = [scale.x_after(state.at_s) for state in one.states]
     ends = [*starts[1:], float(WIDTH)]
     replicas = {broker for state in one.states for broker in state.isr}
-    return [
-        _span(state, x, end, replicas, soak) for state, x, end in zip(one.states, starts, ends, strict=False)
-    ]
+    return [_span(state, x, end, replicas, soak) for state, x, end in zip(one.states, starts, ends, strict=False)]
 
 
 def _span(state: PartitionState, x: float, end: float, replicas: Set[int], soak: Soak) -> Span:

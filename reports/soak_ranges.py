@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from conformance.record.directory import RunDirectoryError
+from conformance.record.directory import RunDirectoryError, cleaned
 from conformance.record.soak_prediction import BATCHES_FILE, RANGES_FILE, RangeFate
 from conformance.spark_extra import at_first_use
 from oracle.vocabulary import Acks, ProduceOutcome
@@ -109,7 +109,7 @@ def ranges_of(run: RunDirectory, soak: Soak) -> Ranges:
     Raises:
         RunDirectoryError: a table cannot be read.
     """
-    rows = _table(run, RANGES_FILE).to_pylist()
+    rows = cleaned(_table(run, RANGES_FILE).to_pylist())
     noted = [row for row in rows if row["fate"] != RangeFate.PRESENT]
     batches = _table(run, BATCHES_FILE)
     acknowledged = _acknowledged(batches) if noted else {}
@@ -139,8 +139,9 @@ def _acknowledged(batches: pa.Table) -> Mapping[Place, Sequence[tuple[int, int, 
         pc.not_equal(batches["fate"], RangeFate.PRESENT.value),
     )
     told = batches.filter(is_told).select(["partition", "leader_epoch", "fate", "base_offset", "count", "acks"])
+    columns = (told[name].to_pylist() for name in told.column_names)
     found: defaultdict[Place, list[tuple[int, int, int]]] = defaultdict(list)
-    for partition, epoch, fate, base, count, acks in zip(*(told[name].to_pylist() for name in told.column_names)):
+    for partition, epoch, fate, base, count, acks in zip(*columns, strict=True):
         if base is not None:
             found[partition, epoch, fate].append((base, count, acks))
     return found
