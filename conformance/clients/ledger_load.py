@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from oracle.vocabulary import Acks
 
+ATTEMPTS_AT_ONCE = 50_000
+"""So many records are written as attempts, in one file, before they are sent."""
 QUEUED_MAX = 20_000
 """So many records may wait in the client: what comes faster waits for the brokers."""
 DELIVERY_TIMEOUT_S = 120.0
@@ -28,6 +30,7 @@ class LedgerLoad:
         rate: records a second; None as fast as brokers take them.
         is_idempotent: whether the producer is (KIP-98).
         delivery_timeout_s: how long the client tries to send a record.
+        attempts_s: for how long the records last, at their rate, that are written as attempts at once.
     """
 
     topic: str
@@ -39,6 +42,14 @@ class LedgerLoad:
     records: int | None = None
     rate: int | None = None
     delivery_timeout_s: float = DELIVERY_TIMEOUT_S
+    attempts_s: float = 0.5
+
+    @property
+    def at_once(self) -> int:
+        """Return how many records are written as attempts at once."""
+        if self.rate is None:
+            return ATTEMPTS_AT_ONCE
+        return min(ATTEMPTS_AT_ONCE, max(1, int(self.rate * self.attempts_s)))
 
 
 def producer_settings(connection: Mapping[str, str], load: LedgerLoad) -> dict[str, str | int | bool]:
