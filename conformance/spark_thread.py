@@ -38,7 +38,7 @@ else:
     job = at_first_use("conformance.reconcile.job")
     jvm = at_first_use("conformance.reconcile.jvm")
     session = at_first_use("conformance.reconcile.session")
-soak_job = at_first_use("conformance.reconcile.soak")
+    soak_job = at_first_use("conformance.reconcile.soak")
 
 GRACE_S = 2.0
 """How long Spark may take to leave in good order when nobody waits for its work any more."""
@@ -124,13 +124,17 @@ class SparkThread:
         """
         return self._done(lambda: attached_job.reconcile_attached(self._session(), run.path, attached))
 
-    def reconcile_soak(self, run: RunDirectory, soak: Soak, *, cross_check: bool = False) -> SoakCounted:
-        """Read the topic of a soak from its brokers, and count every record.
+    def reconcile_soak(
+        self, run: RunDirectory, soak: Soak, *, sampled: bool = False, cross_check: bool = False
+    ) -> SoakCounted:
+        """Read the topic of a soak from its brokers, and reconcile it with its ledgers and its prediction.
 
         Raises:
-            ReconcileError: Spark failed, or the topic cannot be read.
+            ReconcileError: the topic cannot be read, or has offsets without a record, or Spark or the check failed.
         """
-        return self._done(lambda: soak_job.reconcile_soak(self._session(), run.path, soak))
+        return self._done(
+            lambda: soak_job.reconcile_soak(self._session(), run.path, soak, sampled=sampled, cross_check=cross_check)
+        )
 
     def reconcile_all(self, runs: Sequence[RunDirectory]) -> list[Reconciliation | ReconcileError]:
         """Reconcile runs from their files, in one query where that can be; what cannot be reconciled has its error.
