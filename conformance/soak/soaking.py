@@ -23,7 +23,7 @@ from conformance.soak.breaking import Breaker
 from conformance.soak.brokers import at_rest, soak_spec
 from conformance.soak.disk import check_room
 from conformance.soak.fault_file import read_fault_file
-from conformance.soak.fault_timeline import EVERY_S, Ground, drawn
+from conformance.soak.fault_timeline import EVERY_S, SoakShape, drawn
 from conformance.soak.judging import judge_soak
 from conformance.soak.predicting import predict_soak
 from conformance.soak.producing import SoakProducers, loads_of
@@ -89,9 +89,9 @@ class SoakOptions:
         return max(BROKERS_MIN, self.replicas)
 
     @property
-    def ground(self) -> Ground:
+    def ground(self) -> SoakShape:
         """Return what faults are drawn for."""
-        return Ground(tuple(range(1, self.brokers + 1)), self.partitions, self.replicas)
+        return SoakShape(tuple(range(1, self.brokers + 1)), self.partitions, self.replicas)
 
 
 @dataclass(frozen=True, slots=True)

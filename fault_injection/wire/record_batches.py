@@ -114,18 +114,17 @@ def _of_batch(records: bytes | memoryview, position: int, end: int, base_offset:
 
 def _walked(records: bytes | memoryview, at: int, end: int, base_offset: int, count: int) -> list[IdBatch]:
     """Return the ids of one batch, every record read as far as lengths lead on."""
-    batches: list[IdBatch] = []
+    joined: list[_Messages] = []
+    unread: list[IdBatch] = []
     for offset in range(base_offset, base_offset + count):
         record_id, _, following = _record(records, at, end)
         if not at < following <= end:
-            return [*batches, IdBatch(offset, base_offset + count - offset, NONE)]
+            unread.append(IdBatch(offset, base_offset + count - offset, NONE))
+            break
         at = following
-        joined = _joined(batches[-1], offset, record_id) if batches else None
-        if joined is not None:
-            batches[-1] = joined
-        else:
-            batches.append(IdBatch(offset, 1, record_id))
-    return batches
+        if not joined or not joined[-1].takes(offset, record_id):
+            joined.append(_Messages(offset, record_id))
+    return [*(one.batch() for one in joined), *unread]
 
 
 def _record(records: bytes | memoryview, at: int, end: int) -> tuple[int, int, int]:
@@ -168,7 +167,7 @@ def _id_of_message(records: bytes | memoryview, position: int, end: int, magic: 
 
 
 class _Messages:
-    """Messages that are joined while they are read."""
+    """Messages, or records, that are joined while they are read."""
 
     __slots__ = ("_base_offset", "_count", "_first_id", "_last_id", "_step")
 
