@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from conformance.record.directory import cleaned
+from conformance.record.ledger import NOT_SENT
 from conformance.record.soak import FAULTS_FILE, read_soak
 from conformance.record.soak_counted import CLASS_MEANS, CLASSES, OF_NOTE, ClassCounted, Judged, read_counted
 from conformance.record.soak_faults import FaultTimeline, read_faults
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
 
 PAGE = "report.html"
 NS = 1_000_000_000
-SAMPLES_SHOWN, PARTITIONS_SHOWN, DEEDS_SHOWN, DEEDS_OPEN, NOTES_SHOWN, PLANNED_SHOWN = 5, 200, 500, 20, 40, 5
+SAMPLES_SHOWN, PARTITIONS_SHOWN, NOTES_SHOWN, PLANNED_SHOWN, ERRORS_SHOWN = 5, 200, 40, 5, 12
+DEEDS_SHOWN, DEEDS_OPEN = 500, 20
 WITHOUT_ANSWER = {
     Conformance.DEVIATES: "The brokers did something that is not predicted of their release",
     Conformance.INCONCLUSIVE: "This soak decides nothing",
@@ -124,9 +126,17 @@ def _counted(counted: SoakCounted) -> dict[str, object]:
         "more_partitions": len(counted.partitions[PARTITIONS_SHOWN:]),
         "against_of": _against_of,
         "none_counted": ClassCounted(),
+        "not_sent": counted.errors.get(NOT_SENT, 0),
+        "errors": _errors(counted),
         "beside": sum(one.not_predicted for one in counted.partitions),
         "beyond": sum(one.beyond_end for one in counted.partitions),
     }
+
+
+def _errors(counted: SoakCounted) -> list[tuple[str, int]]:
+    """Return the errors that producers were told most, with how often."""
+    told = [(name, count) for name, count in counted.errors.items() if name != NOT_SENT]
+    return sorted(told, key=lambda one: (-one[1], one[0]))[:ERRORS_SHOWN]
 
 
 def _against_of(one: PartitionCounted) -> int:

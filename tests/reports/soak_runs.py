@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.record.attached import append_lines
 from conformance.record.directory import RunDirectory
+from conformance.record.ledger import NOT_SENT
 from conformance.record.soak import AcksOfProducers, Soak, SoakPhase, note_soak
 from conformance.record.soak_counted import (
     CLASSES,
@@ -172,7 +173,7 @@ LOSING = replace(
             RecordOfNote("lost", "predicted", 0, 1004, "acknowledged", 310, 0, None, None, None),  # type: ignore[arg-type]
             RecordOfNote("moved", "against", 1, 1005, "acknowledged", 77, 1, 0, 78, 77),  # type: ignore[arg-type]
         ],
-        errors={"NOT_LEADER_FOR_PARTITION": 12},
+        errors={"NOT_LEADER_FOR_PARTITION": 12, NOT_SENT: 4},
     ),
     verdict=SoakVerdict(
         Conformance.DEVIATES,

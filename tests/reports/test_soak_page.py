@@ -121,6 +121,15 @@ def test_what_is_against_the_prediction_is_marked_and_named(tmp_path: Path) -> N
     assert "40 of 1,894 acknowledged records are lost." in page
 
 
+def test_what_was_never_sent_was_not_refused(tmp_path: Path) -> None:
+    text = _text(_page(LOSING, tmp_path))
+
+    assert "Records sent 1,896 in 20.0 s" in text
+    assert "Refused 0 " in text
+    assert "4 records were written down and not sent" in text
+    assert "Errors told to producers NOT_LEADER_FOR_PARTITION 12" in text
+
+
 def test_lost_and_open_ranges_are_told_with_who_was_promised_what(tmp_path: Path) -> None:
     page = _page(LOSING, tmp_path)
     text = _text(page)
@@ -232,7 +241,7 @@ def test_an_hour_of_a_hundred_million_records_is_a_small_page(tmp_path: Path) ->
     text = _text(page)
 
     assert len(page) < PAGE_MAX
-    assert "100,000,000 in 60 min 0 s" in text
+    assert "Records sent 100,000,000 in 60 min 0 s" in text
     assert "160 more partitions are not shown" in text
     assert "340 more ranges are in prediction/ranges.parquet" in text
     numbers = [float(x) for x in re.findall(r'<text x="([\d.]+)" y="32"', page)]
