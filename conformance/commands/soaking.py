@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """Starts brokers of a release with the gate between them and before them, lets several producer processes
 send, and breaks brokers meanwhile: kills, freezes, cuts, held frames, rolls, elections, drawn from a seed or read from
-a file. What became of every record is predicted by the rules of the release from the wire alone, as ranges of offsets by
-leader epoch, and frozen with a digest before anybody reads the topic. Then Spark reads it, and counts every record: in
+a file. What became of every record is predicted by the rules of the release from the wire alone, as ranges of offsets
+by leader epoch, and frozen with a digest before anybody reads the topic. Then Spark counts every record of it: in
 which class it is, and whether that is as predicted."""
 EPILOG = """examples:
   kafka-conformance soak                                             10^6 records on the newest release, with faults
