@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow.parquet as pq
 
-from conformance.record.soak_prediction import BATCHES_FILE, RangeFate
+from conformance.record.attached import IDS_MAX
+from conformance.record.soak_counted import OF_NOTE
+from conformance.record.soak_prediction import RangeFate
 from conformance.record.soak_verdict import SoakVerdict
 from conformance.record.verdict import VERDICT_FILE, Conformance, PromiseKept
-from conformance.soak.batches import ACKNOWLEDGED
-from oracle.vocabulary import Acks
+from oracle.vocabulary import Acks, ProduceOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.record.directory import RunDirectory
+    from conformance.record.soak import Soak
     from conformance.record.soak_counted import SoakCounted
     from conformance.record.soak_prediction import SoakPrediction
 
@@ -25,6 +28,7 @@ OPEN_MAX = 0.01
 
 def judge_soak(
     run: RunDirectory,
+    soak: Soak,
     prediction: SoakPrediction,
     counted: SoakCounted,
     *,
@@ -36,6 +40,7 @@ def judge_soak(
 
     Args:
         run: the soak's directory, with its prediction.
+        soak: of it.
         prediction: of it.
         counted: what Spark counted.
         done: how many faults were carried out and healed.
@@ -43,7 +48,7 @@ def judge_soak(
         notes: what did not go as planned, in sentences.
     """
     against, undecided = list(_against(prediction, counted)), list(_undecided(prediction, counted))
-    promise, why = _promise(run, counted)
+    promise, why = _promise(run, soak, counted)
     conformance = Conformance.DEVIATES if against else Conformance.INCONCLUSIVE if undecided else Conformance.CONFORMS
     findings = (*against, *undecided)
     verdict = SoakVerdict(conformance, promise, findings[0] if findings else why, findings, done, left_out, notes)
@@ -77,25 +82,26 @@ def _undecided(prediction: SoakPrediction, counted: SoakCounted) -> Iterator[str
         yield f"DuckDB counts otherwise: {difference}"
 
 
-def _promise(run: RunDirectory, counted: SoakCounted) -> tuple[PromiseKept, str]:
+def _promise(run: RunDirectory, soak: Soak, counted: SoakCounted) -> tuple[PromiseKept, str]:
     """Return whether acknowledged records were kept, and the sentence that says so."""
-    acknowledged = counted.told(ACKNOWLEDGED)
-    lost = counted.total("lost").records
-    if not lost:
-        kept = f"all {acknowledged:,} acknowledged records are there, as predicted"
-        return PromiseKept.KEPT, kept
-    by_acks = _lost_with_all(run)
-    text = f"{lost:,} of {acknowledged:,} acknowledged records are lost"
-    if by_acks:
-        return PromiseKept.BROKEN_AS_PREDICTED, f"{text}, {by_acks:,} of them with acks=all, each as predicted"
+    acknowledged, lost = counted.told(ProduceOutcome.ACKNOWLEDGED), counted.total("lost")
+    if not lost.records:
+        return PromiseKept.KEPT, f"all {acknowledged:,} acknowledged records are there"
+    with_all = _lost_with_all(run, soak)
+    text = f"{lost.records:,} of {acknowledged:,} acknowledged records are lost"
+    if lost.against:
+        return PromiseKept.BROKEN, f"{text}, {lost.against:,} of them against the prediction"
+    if with_all:
+        whose = "all" if with_all == lost.records else f"{with_all:,} of them"
+        return PromiseKept.BROKEN_AS_PREDICTED, f"{text}, {whose} with acks=all, each as predicted"
     return PromiseKept.ALLOWED_BY_SETTINGS, f"{text}, all with acks=1, each as predicted"
 
 
-def _lost_with_all(run: RunDirectory) -> int:
-    """Return how many records that were acknowledged with acks=all must be lost."""
-    rows = pq.read_table(run.path / BATCHES_FILE, columns=["answer", "acks", "fate", "count"]).to_pylist()
+def _lost_with_all(run: RunDirectory, soak: Soak) -> int:
+    """Return how many of the lost records were acknowledged with acks=all."""
+    listed = pq.read_table(run.path / OF_NOTE, columns=["record_id", "lost"])
+    ids = listed.filter(listed["lost"])["record_id"].to_numpy()
+    producers, counts = np.unique((ids - soak.base) // IDS_MAX, return_counts=True)
     return sum(
-        row["count"]
-        for row in rows
-        if (row["answer"], row["acks"], row["fate"]) == (ACKNOWLEDGED, int(Acks.ALL), RangeFate.LOST)
+        int(count) for producer, count in zip(producers, counts, strict=True) if soak.acks.of(int(producer)) is Acks.ALL
     )

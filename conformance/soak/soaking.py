@@ -288,7 +288,9 @@ class _Soaking:
         counted = self._spark.reconcile_soak(self.run, soak, cross_check=self._options.cross_check)
         note_soak(self.run, soak, phase=SoakPhase.COUNTED)
         notes = tuple(broken.notes)
-        verdict = judge_soak(self.run, prediction, counted, done=broken.done, left_out=broken.left_out, notes=notes)
+        verdict = judge_soak(
+            self.run, soak, prediction, counted, done=broken.done, left_out=broken.left_out, notes=notes
+        )
         note_soak(self.run, soak, phase=SoakPhase.JUDGED)
         return Soaked(self.run, prediction, counted, verdict)
 
