@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from conformance.record.attached import IDS_MAX
@@ -100,8 +100,6 @@ def _promise(run: RunDirectory, soak: Soak, counted: SoakCounted) -> tuple[Promi
 def _lost_with_all(run: RunDirectory, soak: Soak) -> int:
     """Return how many of the lost records were acknowledged with acks=all."""
     listed = pq.read_table(run.path / OF_NOTE, columns=["record_id", "lost"])
-    ids = listed.filter(listed["lost"])["record_id"].to_numpy()
-    producers, counts = np.unique((ids - soak.base) // IDS_MAX, return_counts=True)
-    return sum(
-        int(count) for producer, count in zip(producers, counts, strict=True) if soak.acks.of(int(producer)) is Acks.ALL
-    )
+    ids = listed.filter(listed["lost"])["record_id"]
+    producers = pc.value_counts(pc.divide(pc.subtract(ids, soak.base), IDS_MAX)).to_pylist()
+    return sum(one["counts"] for one in producers if soak.acks.of(one["values"]) is Acks.ALL)

@@ -287,9 +287,8 @@ class _Soaking:
         )
         counted = self._spark.reconcile_soak(self.run, soak, cross_check=self._options.cross_check)
         note_soak(self.run, soak, phase=SoakPhase.COUNTED)
-        notes = tuple(broken.notes)
         verdict = judge_soak(
-            self.run, soak, prediction, counted, done=broken.done, left_out=broken.left_out, notes=notes
+            self.run, soak, prediction, counted, done=broken.done, left_out=broken.left_out, notes=tuple(broken.notes)
         )
         note_soak(self.run, soak, phase=SoakPhase.JUDGED)
         return Soaked(self.run, prediction, counted, verdict)
