@@ -2,7 +2,7 @@
 
 The lag of a high watermark is what the wire shows of it: a leader's log end is the greatest offset that it has given to
 a follower, acknowledged, or been asked for, less the high watermark of its last answer. What it has appended and nobody
-has fetched yet is on no wire.
+has fetched yet is on no wire, and of a new leader nothing is known before it has answered.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Course:
         self._soak = soak
         self._buckets = Buckets(soak.began_ns)
         self._ends = [0] * soak.partitions
-        self._watermarks = [0] * soak.partitions
+        self._watermarks: list[int | None] = [None] * soak.partitions
         self._lags = [0] * soak.partitions
         self._states: list[list[PartitionState]] = [[] for _ in range(soak.partitions)]
         self._versions = [(-1, -1)] * soak.partitions
@@ -137,8 +137,10 @@ class Course:
         if not self._leads(number, leader):
             return
         self._ends[number] = end = max(end, self._ends[number])
-        self._lags[number] = lag = max(end - self._watermarks[number], 0)
-        self._buckets.lag[-1] = max(self._buckets.lag[-1], lag)
+        watermark = self._watermarks[number]
+        if watermark is not None:
+            self._lags[number] = lag = max(end - watermark, 0)
+            self._buckets.lag[-1] = max(self._buckets.lag[-1], lag)
 
     def _told(self, event: LeadershipHeard | IsrAnnounced | IsrAnswered) -> None:
         """Note the state that a frame says a partition has, unless a later one is known."""
@@ -152,7 +154,7 @@ class Course:
         if states and _same(states[-1], state):
             return
         if states and states[-1].leader != state.leader:
-            self._ends[number] = self._watermarks[number] = self._lags[number] = 0
+            self._ends[number], self._watermarks[number], self._lags[number] = 0, None, 0
         if states and states[-1].at_s == at_s:
             states.pop()
         states.append(state)
