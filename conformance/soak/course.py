@@ -13,8 +13,8 @@ from conformance.record.soak_course import (
     BUCKETS_MAX,
     STATES_MAX,
     STATES_OF_ONE,
+    LedState,
     PartitionCourse,
-    PartitionState,
     SoakCourse,
 )
 from oracle.tracing.observed import (
@@ -80,7 +80,7 @@ class Course:
         self._ends = [0] * soak.partitions
         self._watermarks: list[int | None] = [None] * soak.partitions
         self._lags = [0] * soak.partitions
-        self._states: list[list[PartitionState]] = [[] for _ in range(soak.partitions)]
+        self._states: list[list[LedState]] = [[] for _ in range(soak.partitions)]
         self._versions = [(-1, -1)] * soak.partitions
         self._out: set[int] = set()
         self._answers: dict[int, int] = {}
@@ -149,7 +149,7 @@ class Course:
             return
         states = self._states[number]
         at_s = round(max(event.at - self._soak.began_ns, 0) / NS, 3)
-        state = PartitionState(at_s, event.leader, epoch, tuple(sorted(event.isr)))
+        state = LedState(at_s, event.leader, epoch, tuple(sorted(event.isr)))
         self._versions[number] = version
         if states and _same(states[-1], state):
             return
@@ -160,7 +160,7 @@ class Course:
         states.append(state)
         self._count_out(number, state)
 
-    def _count_out(self, number: int, state: PartitionState) -> None:
+    def _count_out(self, number: int, state: LedState) -> None:
         is_out = state.leader is None or len(state.isr) < self._soak.replicas
         (self._out.add if is_out else self._out.discard)(number)
         self._buckets.out_of_sync[-1] = max(self._buckets.out_of_sync[-1], len(self._out))
@@ -194,11 +194,11 @@ def _version(partition_epoch: int | None) -> int:
     return -1 if partition_epoch is None else partition_epoch
 
 
-def _same(one: PartitionState, other: PartitionState) -> bool:
+def _same(one: LedState, other: LedState) -> bool:
     return (one.leader, one.leader_epoch, one.isr) == (other.leader, other.leader_epoch, other.isr)
 
 
-def fewer(states: Sequence[PartitionState], most: int) -> list[PartitionState]:
+def fewer(states: Sequence[LedState], most: int) -> list[LedState]:
     """Return states of which each that lasts too short is one with the next; how short depends on how many may stay."""
     kept, least_s = list(states), FIRST_BUCKET_NS / NS
     while len(kept) > most:
@@ -206,8 +206,8 @@ def fewer(states: Sequence[PartitionState], most: int) -> list[PartitionState]:
     return kept
 
 
-def _lasting(states: Sequence[PartitionState], least_s: float) -> list[PartitionState]:
-    kept: list[PartitionState] = []
+def _lasting(states: Sequence[LedState], least_s: float) -> list[LedState]:
+    kept: list[LedState] = []
     for state in states:
         if kept and state.at_s - kept[-1].at_s < least_s:
             kept[-1] = _as_one(kept[-1], state)
@@ -216,6 +216,6 @@ def _lasting(states: Sequence[PartitionState], least_s: float) -> list[Partition
     return kept
 
 
-def _as_one(one: PartitionState, other: PartitionState) -> PartitionState:
+def _as_one(one: LedState, other: LedState) -> LedState:
     isr = tuple(sorted(set(one.isr) & set(other.isr)))
-    return PartitionState(one.at_s, other.leader, other.leader_epoch, isr, one.states + other.states)
+    return LedState(one.at_s, other.leader, other.leader_epoch, isr, one.states + other.states)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.record.directory import RunDirectory, as_text
-from conformance.record.soak_course import BUCKETS_MAX, STATES_MAX, PartitionState, SoakCourse, read_course
+from conformance.record.soak_course import BUCKETS_MAX, STATES_MAX, LedState, SoakCourse, read_course
 from conformance.soak.course import Course, fewer
 from conformance.soak.predicting import predict_soak
 from oracle.tracing.observed import (
@@ -139,10 +139,10 @@ def test_a_flapping_leader_of_many_partitions_leaves_a_small_file() -> None:
 
 def test_states_that_are_one_have_the_isr_that_held_in_all_of_them() -> None:
     numbers = count()
-    states = [PartitionState(0.1 * next(numbers), 1, 0, isr) for isr in ((1, 2, 3), (1, 3), (1, 2, 3))]
+    states = [LedState(0.1 * next(numbers), 1, 0, isr) for isr in ((1, 2, 3), (1, 3), (1, 2, 3))]
 
     assert fewer(states, 3) == states
-    assert fewer(states, 1) == [PartitionState(0.0, 1, 0, (1, 3), states=3)]
+    assert fewer(states, 1) == [LedState(0.0, 1, 0, (1, 3), states=3)]
 
 
 def test_who_leads_is_also_heard_from_the_controllers_word_to_a_broker() -> None:
@@ -151,7 +151,7 @@ def test_who_leads_is_also_heard_from_the_controllers_word_to_a_broker() -> None
         isr=(BrokerId(3), BrokerId(2)), replicas=(BrokerId(1), BrokerId(2), BrokerId(3)), partition_epoch=9,
     )  # fmt: skip
 
-    assert _course(heard).partitions[0].states == (PartitionState(1.0, 2, 4, (2, 3)),)
+    assert _course(heard).partitions[0].states == (LedState(1.0, 2, 4, (2, 3)),)
 
 
 def test_predicting_writes_the_course_though_there_is_no_trace(tmp_path: Path) -> None:
