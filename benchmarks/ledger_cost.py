@@ -165,9 +165,10 @@ def _print(asked: argparse.Namespace, rounds: list[dict[str, dict[str, Any]]], t
         )
         write(f"{arm:8} {rate:9,.0f} records/s  CPU {cpu:6.2f} s  peak {peak:5.0f} MB\n")
     for other in (WITHOUT, BARE):
-        ratios = sorted(one[other]["seconds"] / one[LEDGER]["seconds"] for one in rounds)
+        speeds, works = (sorted(one[other][it] / one[LEDGER][it] for one in rounds) for it in ("seconds", "cpu_s"))
         required = f" (required: {REQUIRED})" if other == WITHOUT else ""
-        write(f"{LEDGER} / {other}: {median(ratios):.2f} [{ratios[0]:.2f}-{ratios[-1]:.2f}]{required}\n")
+        write(f"{LEDGER} / {other}: {median(speeds):.2f} [{speeds[0]:.2f}-{speeds[-1]:.2f}]{required}, ")
+        write(f"by CPU {median(works):.2f} [{works[0]:.2f}-{works[-1]:.2f}]\n")
     write(f"peak of a tenth of the records: {tenth['peak_mb']:.0f} MB\n")
     write(f"{len(rounds)} rounds of {asked.records:,} records; load average {os.getloadavg()[0]:.1f}\n")
 

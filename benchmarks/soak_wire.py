@@ -48,6 +48,8 @@ IDS_OF_A_PRODUCER = 2**32
 PRODUCER = {"acks": "all", "enable.idempotence": False, "linger.ms": 20, "max.in.flight.requests.per.connection": 5}
 """Without a limit to what is in flight, requests of a few records queue before the brokers until they time out."""
 VALUE = b"v" * 100
+UNREAD_MAX = 1024
+"""Whoever arms an action waits until so many frames are read."""
 PIECE = 100
 PAGE_MIB = 4096 / 2**20
 HOUR_S, GB = 3600, 10**9
@@ -148,7 +150,9 @@ def soaked(asked: argparse.Namespace, directory: Path) -> Iterator[SoakedCluster
     with ExitStack() as stack:
         backend = ProcessBackend()
         stack.callback(backend.close)
-        gate = stack.enter_context(GateProxy(backend.host, backend.peers, schemas=schema_jar(), reads_ids=True))
+        gate = stack.enter_context(
+            GateProxy(backend.host, backend.peers, schemas=schema_jar(), reads_ids=True, unread_max=UNREAD_MAX)
+        )
         cluster = stack.enter_context(Cluster.start(spec, jars_of(release), backend, gate, directory / "cluster"))
         yield SoakedCluster(cluster, gate, asked, directory)
         if gate.failures or gate.undecodable:
@@ -164,8 +168,9 @@ def produce(bootstrap: str, topic: str, records: str, rate: str, partitions: str
     for start in range(0, int(records), PIECE):
         for record in range(start, min(start + PIECE, int(records))):
             send(producer, topic, (first + record).to_bytes(8, "big"), record % int(partitions), failed)
-        ahead_s = start / int(rate) - (time.monotonic() - began) if int(rate) else 0.0
-        producer.poll(max(ahead_s, 0.0))
+        producer.poll(0)
+        while int(rate) and (ahead_s := start / int(rate) - (time.monotonic() - began)) > 0:
+            producer.poll(ahead_s)
     left = producer.flush(DEADLINE_S)
     if left or failed:
         sys.exit(f"{left} records are left, {len(failed)} failed: {failed[:1]}")

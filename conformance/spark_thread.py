@@ -25,16 +25,20 @@ if TYPE_CHECKING:
 
     from conformance.reconcile import attached as attached_job
     from conformance.reconcile import job, jvm, session
+    from conformance.reconcile import soak as soak_job
     from conformance.reconcile.counting import Reconciliation
     from conformance.reconcile.errors import ReconcileError
     from conformance.record.attached import Attached
     from conformance.record.attached_counted import Counted
     from conformance.record.directory import RunDirectory
+    from conformance.record.soak import Soak
+    from conformance.record.soak_counted import SoakCounted
 else:
     attached_job = at_first_use("conformance.reconcile.attached")
     job = at_first_use("conformance.reconcile.job")
     jvm = at_first_use("conformance.reconcile.jvm")
     session = at_first_use("conformance.reconcile.session")
+    soak_job = at_first_use("conformance.reconcile.soak")
 
 GRACE_S = 2.0
 """How long Spark may take to leave in good order when nobody waits for its work any more."""
@@ -119,6 +123,18 @@ class SparkThread:
             ReconcileError: Spark failed, or the topic was never read.
         """
         return self._done(lambda: attached_job.reconcile_attached(self._session(), run.path, attached))
+
+    def reconcile_soak(
+        self, run: RunDirectory, soak: Soak, *, sampled: bool = False, cross_check: bool = False
+    ) -> SoakCounted:
+        """Read the topic of a soak from its brokers, and reconcile it with its ledgers and its prediction.
+
+        Raises:
+            ReconcileError: the topic cannot be read, or has offsets without a record, or Spark or the check failed.
+        """
+        return self._done(
+            lambda: soak_job.reconcile_soak(self._session(), run.path, soak, sampled=sampled, cross_check=cross_check)
+        )
 
     def reconcile_all(self, runs: Sequence[RunDirectory]) -> list[Reconciliation | ReconcileError]:
         """Reconcile runs from their files, in one query where that can be; what cannot be reconciled has its error.

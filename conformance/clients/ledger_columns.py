@@ -6,6 +6,7 @@ numbers a record, and their memory becomes the table's.
 
 from __future__ import annotations
 
+import sys
 import time
 from array import array
 from itertools import cycle, islice
@@ -95,14 +96,14 @@ class ToldOutcomes:
     def _answered(self) -> pa.Table:
         """Return those that came back without an error; keys were appended as they are, big-endian."""
         ids, offsets, told_ns = self._keys[:], self._offsets[:], self._told_ns[:]
-        ids.byteswap()
+        if sys.byteorder == "little":
+            ids.byteswap()
         placed = _column(offsets, pa.int64())
-        none = pa.scalar(None, pa.int64())
         columns = {
             "record_id": _column(ids, pa.int64()),
             "outcome": pa.repeat(self._good.value, len(ids)),
             "error": pa.nulls(len(ids), pa.string()),
-            "offset": pc.if_else(pc.equal(placed, NO_OFFSET), none, placed),
+            "offset": pc.if_else(pc.equal(placed, NO_OFFSET), pa.scalar(None, pa.int64()), placed),
             "completed_ns": _column(told_ns, pa.int64()),
         }
         return pa.table(columns, schema=outcomes_schema())

@@ -1,8 +1,8 @@
 """How are many records sent so that each is in the ledger before it is sent, and its outcome after?
 
-One producer at a time sends to all partitions in turn. Half a second's records are written as attempts, synced, and
-sent; what producers are told is written about once a second. Whatever ends the tester, the ledger is whole: an attempt
-without outcome is indeterminate.
+One producer at a time sends to all partitions in turn, some records to each. Half a second's records are written as
+attempts, in one table, synced, and sent; what producers are told is written about once a second. Whatever ends the
+tester, the ledger is whole: an attempt without outcome is indeterminate.
 
 With retries an error says nothing about earlier attempts: it is a refusal only if the record was never part of a
 request. A producer that fails for good (``KafkaError.fatal``) is replaced; order is promised within one producer only.
@@ -35,10 +35,12 @@ if TYPE_CHECKING:
     from conformance.clients.records import KeyedValue
 
 WRITTEN_EVERY_S = 1.0
-OUTCOMES_MAX = 200_000
+OUTCOMES_MAX = 100_000
 """So many outcomes are kept at most; more are written sooner."""
 A_BATCH, BITE_MIN, BITE_MAX = 100, 1_000, 10_000
 """So many records are handed to the client at once: of one partition, and of all before its answers are taken."""
+BITE_BYTES_MAX = 4 * 2**20
+"""So many bytes of values are made at once, where values are large."""
 POLL_S = 0.05
 TICK_S = 0.002
 FLUSH_MARGIN_S = 10.0
@@ -158,7 +160,8 @@ class LedgerProducer:
 
     @property
     def _bite(self) -> int:
-        return min(BITE_MAX, max(BITE_MIN, A_BATCH * self._load.partitions))
+        few = max(1, BITE_BYTES_MAX // self._load.value_length)
+        return min(few, BITE_MAX, max(BITE_MIN, A_BATCH * self._load.partitions))
 
     def _send_batch(self, producer: Producer, ids: range, stop: Event) -> None:
         """Hand records of one partition to the client, in their order, waiting for room."""
@@ -199,13 +202,16 @@ class LedgerProducer:
         except KafkaException as failure:
             if not self._fails_for_good(failure.args[0]):
                 raise
-        told = self._told
-        unknown = told.count(ProduceOutcome.INDETERMINATE)
-        self.progress = Progress(self._sent, told.count(ProduceOutcome.ACKNOWLEDGED), unknown)
-        if time.monotonic() - self._written_at >= WRITTEN_EVERY_S or len(told) >= OUTCOMES_MAX:
+        self._note_progress()
+        if time.monotonic() - self._written_at >= WRITTEN_EVERY_S or len(self._told) >= OUTCOMES_MAX:
             self._write_outcomes()
 
+    def _note_progress(self) -> None:
+        acknowledged, unknown = map(self._told.count, (ProduceOutcome.ACKNOWLEDGED, ProduceOutcome.INDETERMINATE))
+        self.progress = Progress(self._sent, acknowledged, unknown)
+
     def _write_outcomes(self) -> None:
+        self._note_progress()
         if len(self._told):
             self._ledger.append_outcomes(self._told.taken())
         self._written_at = time.monotonic()

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from conformance.commands.parser import add_json, check_file, check_writable, duration, given, whole_number
 from conformance.judgement.verdicts import EXIT_CODES
 from conformance.line import NEWEST, line_named
+from conformance.reconcile.errors import ReconcileError
 from conformance.record.directory import as_plain
 from conformance.record.soak import AcksOfProducers
 from conformance.record.soak_counted import CLASS_MEANS
 from conformance.record.verdict import Conformance
-from conformance.reconcile.errors import ReconcileError
 from conformance.run_options import add_run_options, check_options, run_options
 from conformance.session import seed_of
 from conformance.soak.fault_timeline import EVERY_S
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from conformance.soak.soaking import Soaked
 
 DESCRIPTION = """Starts brokers of a release with the gate between them and before them, lets several producer processes
-send, and breaks brokers meanwhile: kills, freezes, cuts, held frames, rolls, elections, drawn from a seed or read from a
-file. What became of every record is predicted by the rules of the release from the wire alone, as ranges of offsets by
-leader epoch, and frozen with a digest before anybody reads the topic. Then Spark reads it, and counts every record: in
+send, and breaks brokers meanwhile: kills, freezes, cuts, held frames, rolls, elections, drawn from a seed or read from
+a file. What became of every record is predicted by the rules of the release from the wire alone, as ranges of offsets
+by leader epoch, and frozen with a digest before anybody reads the topic. Then Spark counts every record of it: in
 which class it is, and whether that is as predicted."""
 EPILOG = """examples:
   kafka-conformance soak                                             10^6 records on the newest release, with faults
@@ -79,7 +79,7 @@ def _add_load(parser: Parser) -> None:
     )
     parser.add_argument("--producers", type=whole_number(1, PRODUCERS_MAX), default=4, metavar="N", help="(4)")
     parser.add_argument(
-        "--acks", choices=[*AcksOfProducers], default=AcksOfProducers.ALL, help="mixed: every other producer acks=1 (all)"
+        "--acks", choices=[*AcksOfProducers], default=AcksOfProducers.ALL, help="mixed: every other producer 1 (all)"
     )
     parser.add_argument("--idempotent", action="store_true", help="producers that send nothing twice (KIP-98)")
     parser.add_argument(
@@ -96,7 +96,7 @@ def _add_faults(parser: Parser) -> None:
         help="which faults come (those of the soak's seed)",
     )
     parser.add_argument("--every", type=duration, default=EVERY_S, metavar="T", help="from one drawn fault to the next")
-    parser.add_argument("--provoke", action="store_true", help="draw faults that provoke losses where a release has them")
+    parser.add_argument("--provoke", action="store_true", help="draw faults that provoke losses, if a release has them")
     parser.add_argument("--plan", action="store_true", help="say which faults come when, and run nothing")
 
 
@@ -175,7 +175,8 @@ def _tell(console: Console, options: SoakOptions, done: Soaked) -> None:
         return
     verdict, counted = done.verdict, done.counted
     console.answer(f"{verdict.conformance} + {verdict.promise}: {verdict.reason}")
-    console.answer(f"  {counted.attempted:,} records attempted, {counted.read:,} read; faults: {verdict.faults_done} done")
+    faults = f"{verdict.faults_done} faults"
+    console.answer(f"  {counted.attempted:,} records attempted, {counted.read:,} read; {faults}")
     for name, means in CLASS_MEANS.items():
         one = counted.total(name)
         if one.records:

@@ -2,15 +2,14 @@
 
 Ids of one producer and partition are an arithmetic progression; a record's place in it is its rank. Rank and offset
 differ by the same number for all records of a batch, mostly for those of many: their shift. So a row for each block of
-64 ranks and each shift, with a mask of 64 bits that says which ranks, says the same as all their records, in a hundredth
-of the space. What producers attempted and were told, what the prediction says, and what the topic holds is each brought
-into that form while it is read, once. No digest is needed: a mask is the records.
+64 ranks and each shift, with a mask of 64 bits that says which ranks, says the same as all their records, in a few
+hundredths of the space. What producers attempted and were told, what the prediction says, and what the topic holds is
+each brought into that form while it is read, once. No digest is needed: the masks are the records.
 
 A block is plain if all of its records that were attempted were acknowledged with an offset, these offsets hold them
 unchanged, and the prediction has no row about them. Only the records of other blocks are looked at one by one.
 """
 
-from collections.abc import Mapping
 from enum import IntEnum
 from pathlib import Path
 
@@ -117,7 +116,10 @@ def id_of(rank: Column, soak: Soak) -> Column:
 
 
 def placed(rows: DataFrame, soak: Soak) -> DataFrame:
-    """Add own (the partition that an id belongs into), rank, block and bit; null, and a block of their own, of others."""
+    """Add own (the partition that an id belongs into), rank, block and bit.
+
+    Ids that are none of the soak's have no partition and no rank, and are in a block of their own.
+    """
     number = F.col("record_id") - soak.base
     is_ours = number.between(0, soak.producers * IDS_MAX - 1)
     told = rows.withColumn("number", F.when(is_ours, number)).withColumn(
@@ -198,7 +200,7 @@ def _predicted_kind(is_placed: Column) -> Column:
 
 
 def runs_of(facts: DataFrame) -> DataFrame:
-    """Return a row for each block and shift: block, shift, attempted, told and there (masks), and is_plain of the block.
+    """Return a row for each block and shift: block, shift, masks attempted, told and there, and whether it is_plain.
 
     Args:
         facts: as of ``facts_of``.
@@ -233,7 +235,7 @@ def highest(mask: Column) -> Column:
 
 
 def stretches(runs: DataFrame, soak: Soak) -> DataFrame:
-    """Return from where to where the records of every plain run are: block, ranks first and last, offsets low and high."""
+    """Return where the records of every plain run are: block, first and last rank, low and high offset."""
     plain = runs.where(F.col("is_plain") & (F.col("there") != 0))
     start, there = first_rank_of_block(soak), F.col("there")
     ranked = plain.withColumns({"first": start + lowest(there), "last": start + highest(there)})

@@ -54,14 +54,15 @@ create table records as
 with ids as (select record_id from attempts union select record_id from found),
 joined as (
     select record_id, coalesce(attempts, 0) as attempts, coalesce(acknowledged, false) as acknowledged,
-        coalesce(refused, false) and not coalesce(acknowledged, false) as refused, told,
-        coalesce(copies, 0) as copies, coalesce(elsewhere, 0) as elsewhere, coalesce(changed, 0) as changed, first_there,
+        coalesce(refused, false) and not coalesce(acknowledged, false) as refused, told, first_there,
+        coalesce(copies, 0) as copies, coalesce(elsewhere, 0) as elsewhere, coalesce(changed, 0) as changed,
         coalesce(as_told, false) as as_told, foretold.record_id is not null as has_rows,
         coalesce(present, []) as present, coalesce(gone, []) as gone, coalesce(either, []) as either,
         coalesce(somewhere, false) as somewhere, coalesce(gone_somewhere, false) as gone_somewhere,
         coalesce(either_somewhere, false)::int as either_somewhere, coalesce(there, []) as there
-    from ids left join attempts using (record_id) left join outcomes using (record_id) left join found using (record_id)
-        left join lying using (record_id) left join foretold using (record_id) left join offsets_there using (record_id)
+    from ids left join attempts using (record_id) left join outcomes using (record_id)
+        left join found using (record_id) left join lying using (record_id)
+        left join foretold using (record_id) left join offsets_there using (record_id)
 ),
 expecting as (
     select *, gone_somewhere or coalesce(list_contains(gone, told), false) as is_gone,
@@ -70,7 +71,7 @@ expecting as (
 ),
 expected as (
     select *, list_distinct(list_concat(present,
-            case when acknowledged and told is not null and not is_gone and not is_open then [told] else [] end)) as must
+        case when acknowledged and told is not null and not is_gone and not is_open then [told] else [] end)) as must
     from expecting
 ),
 placed as (
@@ -99,22 +100,33 @@ moving as (
 ),
 ordering as (select *, case when attempts > 0 and not moved then first_there end as place from moving),
 ordered as (
-    select *, coalesce(place < max(place) over (
-        partition by producer, own order by record_id rows between unbounded preceding and 1 preceding), false) as reordered
-    from ordering
+    select *, coalesce(place < max(place) over earlier, false) as reordered
+    from ordering window earlier as (
+        partition by producer, own order by record_id rows between unbounded preceding and 1 preceding)
 )
-select record_id, own, judged, attempts > 0 and acknowledged and copies = 0 as lost, attempts = 0 and copies > 0 as phantom,
+select record_id, own, judged, attempts > 0 and acknowledged and copies = 0 as lost,
+    attempts = 0 and copies > 0 as phantom,
     attempts > 0 and changed > 0 as value_changed, attempts > 0 and copies > 1 as duplicated,
     attempts > 0 and copies > 0 and (refused or (len(must) = 0 and unplaced = 0 and not may_be)) as resurrected,
     moved, reordered, attempts > 0 and not acknowledged and copies = 0 as absent,
     attempts > 0 and not acknowledged and not refused and copies > 0 as indeterminate_present,
-    attempts > 0 and acknowledged and copies > 0 and not (value_changed or duplicated or resurrected or moved or reordered)
-        as kept
+    attempts > 0 and acknowledged and copies > 0
+        and not (value_changed or duplicated or resurrected or moved or reordered) as kept
 from ordered
 union all
 select null, partition, 'against', false, true, false, false, false, false, false, false, false, false
 from read_parquet($topic) where not coalesce(record_id between $base and $base + $producers * $ids - 1, false);
 """
+_PRIMARY = "case " + " ".join(f"when {name} then '{name}'" for name in CLASSES) + " end"
+_COUNTS = " union all ".join(
+    (
+        *(
+            f"select own, 'class', '{name}', judged, count(*) from records where {name} group by all"  # noqa: S608
+            for name in CLASSES
+        ),
+        f"select own, 'primary class', {_PRIMARY}, judged, count(*) from records group by all",  # noqa: S608
+    )
+)
 
 
 def differences(run: Path, soak: Soak, counted: SoakCounted, scratch: Path) -> tuple[str, ...]:
@@ -179,13 +191,7 @@ def _counts(connection: Any, values: Mapping[str, object]) -> Mapping[tuple[int,
         if statement.strip():
             connection.execute(statement, {name: value for name, value in values.items() if f"${name}" in statement})
     found: dict[tuple[int, str, str], ClassCounted] = {}
-    primary = "case " + " ".join(f"when {name} then '{name}'" for name in CLASSES) + " end"
-    for way, one_row_a_class in (
-        ("class", " union all ".join(f"select own, '{name}' as name, judged from records where {name}" for name in CLASSES)),
-        ("primary class", f"select own, {primary} as name, judged from records"),
-    ):
-        query = f"select own, name, judged, count(*) from ({one_row_a_class}) group by all"  # noqa: S608 - names of ours
-        for own, name, judged, count in connection.execute(query).fetchall():
-            key = (own, way, name)
-            found[key] = found.get(key, ClassCounted()) + ClassCounted(**{judged: count})
+    for own, way, name, judged, count in connection.execute(_COUNTS).fetchall():
+        key = (own, way, name)
+        found[key] = found.get(key, ClassCounted()) + ClassCounted(**{judged: count})
     return found

@@ -1,9 +1,8 @@
-"""What became of every record of some blocks? One row a record, with its classes, and how it compares with the prediction.
+"""What became of every record of some blocks? A row a record, with its classes, and whether that was predicted.
 
 Masks are taken apart into records again, so that neither ledger nor topic is read a second time.
 """
 
-from collections.abc import Callable
 from functools import reduce
 from operator import or_
 
@@ -31,9 +30,9 @@ FLAWS = ("value_changed", "duplicated", "resurrected", "moved", "reordered")
 def records_of(facts: DataFrame, blocks: DataFrame, soak: Soak) -> DataFrame:
     """Return the records of some blocks, and those that are none of the soak's, with classes; ``reordered`` is false.
 
-    Columns: block, rank, own (the partition it belongs into), record_id, outcome, acknowledged_offset, outcomes, copies,
-    found_partition, found_offset, expected_offset, in_order_offset (None unless it has a place in the order), judged,
-    and a column a class.
+    Columns: block, rank, own (the partition it belongs into), record_id, outcome, acknowledged_offset, outcomes,
+    copies, found_partition, found_offset, expected_offset, in_order_offset (null unless it has a place in the order),
+    judged, and a column a class.
 
     Args:
         facts: as of ``soak_blocks.facts_of``.
@@ -60,19 +59,19 @@ def _taken_apart(facts: DataFrame, soak: Soak) -> DataFrame:
 
 def _gathered(rows: DataFrame) -> DataFrame:
     """Return a row a record: of every kind of row that says something of it, how many, and which offsets."""
-    counts: dict[str, Callable[[], Column]] = {
-        "attempts": lambda: is_kind(Kind.ATTEMPTED),
-        "outcomes": lambda: is_kind(*TOLD_ANYTHING),
-        "refusals": lambda: is_kind(Kind.REFUSED),
-        "acknowledgements": lambda: is_kind(Kind.TOLD, Kind.ACKNOWLEDGED),
-        "copies": lambda: is_kind(*IN_TOPIC),
-        "changed": lambda: is_kind(Kind.CHANGED, Kind.ELSEWHERE_CHANGED),
-        "somewhere": lambda: is_kind(Kind.SOMEWHERE),
-        "gone_somewhere": lambda: is_kind(Kind.GONE_SOMEWHERE),
-        "either_somewhere": lambda: is_kind(Kind.EITHER_SOMEWHERE),
+    counts = {
+        "attempts": is_kind(Kind.ATTEMPTED),
+        "outcomes": is_kind(*TOLD_ANYTHING),
+        "refusals": is_kind(Kind.REFUSED),
+        "acknowledgements": is_kind(Kind.TOLD, Kind.ACKNOWLEDGED),
+        "copies": is_kind(*IN_TOPIC),
+        "changed": is_kind(Kind.CHANGED, Kind.ELSEWHERE_CHANGED),
+        "somewhere": is_kind(Kind.SOMEWHERE),
+        "gone_somewhere": is_kind(Kind.GONE_SOMEWHERE),
+        "either_somewhere": is_kind(Kind.EITHER_SOMEWHERE),
     }
     return rows.groupBy("block", "rank").agg(
-        *(F.count_if(condition()).alias(name) for name, condition in counts.items()),
+        *(F.count_if(which).alias(name) for name, which in counts.items()),
         F.min(F.when(is_kind(Kind.TOLD), F.col("offset"))).alias("acknowledged_offset"),
         F.min(F.when(is_kind(*IN_TOPIC), _place())).alias("first_copy"),
         F.count_if(is_kind(Kind.ELSEWHERE, Kind.ELSEWHERE_CHANGED)).alias("elsewhere"),

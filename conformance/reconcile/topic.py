@@ -63,10 +63,25 @@ def read_ranges(
     Raises:
         ReconcileError: the source is not there, or refuses the options.
     """
+    return decoded(records_between(spark, bootstrap, topic, ranges, options))
+
+
+def records_between(
+    spark: SparkSession,
+    bootstrap: str,
+    topic: str,
+    ranges: Mapping[int, tuple[int, int]],
+    options: Mapping[str, str],
+) -> DataFrame:
+    """Return the same records as Spark's Kafka source has them.
+
+    Raises:
+        ReconcileError: as of ``read_ranges``.
+    """
     with failing_as(f"asking {bootstrap} for topic {topic}"):
         spark.conf.set(_DEPRECATED_OFFSET_FETCHING, "false")
         source = {**options, **_options(bootstrap, topic, ranges)}
-        return decoded(spark.read.format("kafka").options(**source).load())
+        return spark.read.format("kafka").options(**source).load()
 
 
 def decoded(records: DataFrame) -> DataFrame:
@@ -107,7 +122,8 @@ def _options(bootstrap: str, topic: str, ranges: Mapping[int, tuple[int, int]]) 
 #
 # The key is the record id, eight bytes, big-endian. The value is the id in sixteen hexadecimal digits followed
 # by a repeated SHA-256 of key and value length, cut to that length: a changed, cut or padded value differs from
-# it. The twin of ``conformance.clients.records``; a test holds the two together.
+# it. Bytes are compared, not texts, whose characters would have to be looked for. The twin of
+# ``conformance.clients.records``; a test holds the two together.
 
 
 _KEY_LENGTH = 8
@@ -124,8 +140,8 @@ def record_id_of(key: Column) -> Column:
 def value_matches(key: Column, value: Column) -> Column:
     """Return whether a value is exactly the one its key prescribes for its length; never null."""
     length = F.length(value)
-    seed = F.upper(F.sha2(F.concat(key, F.encode(length.cast("string"), "UTF-8")), 256))
+    seed = F.upper(F.sha2(F.concat(key, length.cast("string").cast("binary")), 256))
     filler = F.repeat(seed, (length / _DIGEST_CHARACTERS).cast("int") + 1)
-    expected = F.substring(F.concat(F.hex(key), filler), F.lit(1), length)
-    matches = F.encode(expected, "UTF-8") == value
+    expected = F.substring(F.concat(F.hex(key), filler).cast("binary"), F.lit(1), length)
+    matches = expected == value
     return is_true(matches & (F.length(key) == _KEY_LENGTH) & (length >= _VALUE_LENGTH_MIN))

@@ -18,7 +18,7 @@ from conformance.record.soak_faults import CutBy, FaultKind, HeldFrame
 from conformance.record.timeline import Event
 from conformance.running.election_requests import request_preferred_leaders
 from conformance.running.recorder import fault_marks
-from conformance.soak.brokers import InSync, SoakTopic
+from conformance.soak.brokers import SoakTopic
 from conformance.soak.harming import Harms, Patience, StoppedError
 from conformance.soak.provoking import kill_ahead, kill_leaders, second_leader, succession
 from fault_injection.faults.account import FaultAccount
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from fault_injection.cluster.lifecycle import Cluster
     from fault_injection.wire.proxy import GateProxy
 
-IN_SYNC_S = 120.0
 ELECTED_S = 20.0
 NOT_AS_PLANNED = (DeadlineExceededError, FaultError, HarnessError, ProbeError)
 
@@ -159,7 +158,7 @@ class Breaker:
     def _carry_out_all(self, harms: Harms) -> None:
         for planned in self._faults:
             self._patience.pause(self._began_s + planned.at_s - time.monotonic())
-            if not self._is_in_sync():
+            if not self._is_in_sync(harms):
                 return
             self._tell(planned.sentence().strip())
             try:
@@ -168,10 +167,10 @@ class Breaker:
                 self._say(f"{planned.kind} of {planned.at_s:g} s did not go as planned: {late}")
             self.done += 1
 
-    def _is_in_sync(self) -> bool:
+    def _is_in_sync(self, harms: Harms) -> bool:
         """Wait until every replica is in sync; return whether they are in time."""
         try:
-            self._patience.until(InSync(self._topic), deadline_s=IN_SYNC_S, what="every replica to be in sync")
+            harms.await_in_sync("every replica to be in sync")
         except DeadlineExceededError as late:
             self._say(f"{len(self.left_out)} faults are left out: {late}")
             return False
@@ -251,8 +250,7 @@ def _roll(planned: PlannedFault, harms: Harms) -> None:
     for broker in harms.cluster.spec.broker_ids:
         with harms.stopped(broker):
             harms.patience.pause(planned.for_s)
-        what = f"every replica to be in sync after broker {broker} was started"
-        harms.patience.until(InSync(harms.topic), deadline_s=IN_SYNC_S, what=what)
+        harms.await_in_sync(f"every replica to be in sync after broker {broker} was started")
 
 
 def _elect(harms: Harms) -> None:

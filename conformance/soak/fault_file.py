@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from conformance.soak.fault_timeline import Ground
+    from conformance.soak.fault_timeline import SoakShape
 
 FIELDS = tuple(one.name for one in fields(PlannedFault))
 FIELDS_OF_FILE = tuple(one.name for one in fields(FaultTimeline))
@@ -62,15 +62,15 @@ class _WrongError(Exception):
         self.field = field
 
 
-def read_fault_file(path: Path, ground: Ground) -> FaultTimeline:
+def read_fault_file(path: Path, shape: SoakShape) -> FaultTimeline:
     """Read the faults of a soak, in the order of time.
 
     Args:
         path: the file.
-        ground: the brokers and partitions that they are for.
+        shape: the brokers and partitions that they are for.
 
     Raises:
-        FaultFileError: it cannot be read or understood, or a fault cannot come on this ground.
+        FaultFileError: it cannot be read or understood, or a fault cannot come to such a topic.
     """
     try:
         document, root = read_yaml(path)
@@ -81,7 +81,7 @@ def read_fault_file(path: Path, ground: Ground) -> FaultTimeline:
     faults = []
     for number, entry in enumerate(document["faults"]):
         try:
-            faults.append(_fault(entry, ground))
+            faults.append(_fault(entry, shape))
         except _WrongError as wrong:
             raise FaultFileError(_located(path, entries, number, wrong)) from wrong
     return FaultTimeline(tuple(sorted(faults, key=lambda one: one.at_s)))
@@ -99,7 +99,7 @@ def _require_form(path: Path, document: Any, root: yaml.Node | None) -> None:  #
 _EXAMPLE = "faults: [{at_s: 5, kind: kill, broker: 2, for_s: 3}]"
 
 
-def _fault(entry: Any, ground: Ground) -> PlannedFault:  # noqa: ANN401 - what YAML holds
+def _fault(entry: Any, shape: SoakShape) -> PlannedFault:  # noqa: ANN401 - what YAML holds
     if not isinstance(entry, dict):
         raise _WrongError(None, f"a fault is a mapping such as {_EXAMPLE[9:-1]}, not {entry!r}")
     given = {name: value for name, value in entry.items() if value is not None}
@@ -110,7 +110,7 @@ def _fault(entry: Any, ground: Ground) -> PlannedFault:  # noqa: ANN401 - what Y
         if needed not in given:
             raise _WrongError(None, f"{needed!r} is missing")
     fault = _typed(given)
-    for wrong in _wrong_of(fault, given, ground):
+    for wrong in _wrong_of(fault, given, shape):
         raise wrong
     return fault
 
@@ -127,7 +127,7 @@ def _typed(given: Mapping[str, object]) -> PlannedFault:
     return msgspec.convert(dict(given), PlannedFault)
 
 
-def _wrong_of(fault: PlannedFault, given: Mapping[str, object], ground: Ground) -> Iterator[_WrongError]:
+def _wrong_of(fault: PlannedFault, given: Mapping[str, object], shape: SoakShape) -> Iterator[_WrongError]:
     if not fault.at_s >= 0:
         yield _WrongError("at_s", f"seconds since load began, not {fault.at_s:g}")
     needs_time = fault.kind not in (_K.ROLL, _K.ELECTION)
@@ -136,24 +136,24 @@ def _wrong_of(fault: PlannedFault, given: Mapping[str, object], ground: Ground) 
     for name, kind in OF_ONE_KIND.items():
         if name in given and fault.kind is not kind:
             yield _WrongError(name, f"{name!r} says something of {kind}, and nothing of {fault.kind}")
-    yield from _wrong_place(fault, given, ground)
-    if not ground.has_room_for(fault.kind):
-        yield _WrongError("kind", f"{fault.kind} needs more than {ground.replicas} replicas on {len(ground.brokers)}")
+    yield from _wrong_place(fault, given, shape)
+    if not shape.has_room_for(fault.kind):
+        yield _WrongError("kind", f"{fault.kind} needs more than {shape.replicas} replicas on {len(shape.brokers)}")
 
 
-def _wrong_place(fault: PlannedFault, given: Mapping[str, object], ground: Ground) -> Iterator[_WrongError]:
+def _wrong_place(fault: PlannedFault, given: Mapping[str, object], shape: SoakShape) -> Iterator[_WrongError]:
     where = frozenset(_WHERE).intersection(given)
     if where not in WHOM[fault.kind]:
         wanted = " or ".join(" and ".join(sorted(one)) for one in WHOM[fault.kind] if one)
         yield _WrongError(next(iter(sorted(where)), None), f"{fault.kind} is about {wanted or 'all brokers'}")
     for name in ("broker", "follower", "leader"):
-        if name in where and given[name] not in ground.brokers:
-            there = ", ".join(map(str, ground.brokers))
+        if name in where and given[name] not in shape.brokers:
+            there = ", ".join(map(str, shape.brokers))
             yield _WrongError(name, f"there is no broker {given[name]}; there are {there}")
     if fault.follower is not None and fault.follower == fault.leader:
         yield _WrongError("leader", "follower and leader are the same broker")
-    if fault.partition is not None and not 0 <= fault.partition < ground.partitions:
-        yield _WrongError("partition", f"there is no partition {fault.partition}; there are {ground.partitions}")
+    if fault.partition is not None and not 0 <= fault.partition < shape.partitions:
+        yield _WrongError("partition", f"there is no partition {fault.partition}; there are {shape.partitions}")
 
 
 def _located(path: Path, entries: yaml.Node | None, number: int, wrong: _WrongError) -> str:

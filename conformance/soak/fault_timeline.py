@@ -3,7 +3,8 @@
 One harm comes at a time, with time between two for every replica to be in sync again. So where acks=all is asked for,
 elections are clean and a topic has min.insync.replicas below its replicas, nothing that was acknowledged may be lost.
 Timelines that provoke losses are drawn from other kinds. Kinds come from shuffled decks, so that each comes once in a
-deck at least; a longer timeline begins with the shorter one of the same seed.
+deck at least; the first of all is that which a short soak should have. A longer timeline begins with the shorter one of
+the same seed.
 
 Python promises the same numbers to later releases for ``Random.random`` alone: everything is drawn by that.
 """
@@ -47,7 +48,7 @@ PROVOKING: Mapping[FaultKind, int] = {
     _K.ELECTION: 2,
     _K.KILL: 1,
 }
-"""How often each kind is in a deck."""
+"""How often each kind is in a deck; the first is the one that a short soak should have."""
 
 LASTS_S: Mapping[FaultKind, tuple[float, float]] = {
     _K.KILL: (0.5, 6.0),
@@ -80,7 +81,7 @@ MENDS_S: Mapping[FaultKind, float] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class SoakShape:
     """What faults are drawn for.
 
     Attributes:
@@ -103,41 +104,46 @@ class Ground:
 
 
 def drawn(
-    seed: int, duration_s: float, ground: Ground, *, every_s: float = EVERY_S, is_provoking: bool = False
+    seed: int, duration_s: float, shape: SoakShape, *, every_s: float = EVERY_S, is_provoking: bool = False
 ) -> FaultTimeline:
     """Draw the faults of a soak.
 
     Args:
         seed: any number.
         duration_s: how long load runs, in seconds; the last fault is over, and mended, by then.
-        ground: what they are for.
+        shape: what they are for.
         every_s: the time from one fault to the next, in seconds, if the first is mended by then.
         is_provoking: whether to draw those that provoke losses.
     """
-    deck = {one: many for one, many in (PROVOKING if is_provoking else HARMLESS).items() if ground.has_room_for(one)}
+    deck = {one: many for one, many in (PROVOKING if is_provoking else HARMLESS).items() if shape.has_room_for(one)}
     faults: list[PlannedFault] = []
     at_s = FIRST_S
     for kind, dice in zip(_kinds(seed, deck), _dice_of(seed), strict=False):
-        fault = _fault(kind, round(at_s + dice.between(0, JITTER_S), 1), ground, dice)
-        if fault.at_s + lasts_s(fault, ground) > duration_s:
+        fault = _fault(kind, round(at_s + dice.between(0, JITTER_S), 1), shape, dice)
+        if fault.at_s + lasts_s(fault, shape) > duration_s:
             break
         faults.append(fault)
-        at_s += max(every_s, lasts_s(fault, ground) + JITTER_S)
+        at_s += max(every_s, lasts_s(fault, shape) + JITTER_S)
     return FaultTimeline(tuple(faults), seed, is_provoking)
 
 
-def lasts_s(fault: PlannedFault, ground: Ground) -> float:
+def lasts_s(fault: PlannedFault, shape: SoakShape) -> float:
     """Return how long a fault lasts until everything is mended, in seconds, on a machine that is not busy."""
-    times, each_s = (len(ground.brokers), ROLLED_S) if fault.kind is _K.ROLL else (1, 0.0)
+    times, each_s = (len(shape.brokers), ROLLED_S) if fault.kind is _K.ROLL else (1, 0.0)
     if fault.kind is _K.KILL_AHEAD:
         times = 2
     return times * (fault.for_s + each_s) + MENDS_S[fault.kind]
 
 
 def _kinds(seed: int, deck: Mapping[FaultKind, int]) -> Iterator[FaultKind]:
-    """Yield kinds, deck after deck."""
+    """Yield kinds, deck after deck; the first one of all is the first that the deck names."""
+    first = next(iter(deck))
     for number in count():
-        yield from _Dice(f"{seed}/deck {number}").shuffled([kind for kind, many in deck.items() for _ in range(many)])
+        kinds = _Dice(f"{seed}/deck {number}").shuffled([kind for kind, many in deck.items() for _ in range(many)])
+        if number == 0:
+            kinds.remove(first)
+            yield first
+        yield from kinds
 
 
 def _dice_of(seed: int) -> Iterator[_Dice]:
@@ -161,12 +167,12 @@ class _Dice:
         return [one for _, one in sorted(((self._throw(), one) for one in items), key=lambda pair: pair[0])]
 
 
-def _fault(kind: FaultKind, at_s: float, ground: Ground, dice: _Dice) -> PlannedFault:
+def _fault(kind: FaultKind, at_s: float, shape: SoakShape, dice: _Dice) -> PlannedFault:
     for_s = dice.between(*LASTS_S[kind])
-    named: dict[str, Any] = {"partition": dice.one_of(range(ground.partitions))}
+    named: dict[str, Any] = {"partition": dice.one_of(range(shape.partitions))}
     match kind:
         case _K.KILL | _K.STOP | _K.FREEZE | _K.ISOLATE:
-            named = {"broker": dice.one_of(ground.brokers)}
+            named = {"broker": dice.one_of(shape.brokers)}
         case _K.CUT:
             named["by"] = dice.one_of(tuple(CutBy))
         case _K.HOLD:

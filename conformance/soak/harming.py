@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from conformance.record.timeline import Event
 from conformance.running.obstacles import isolation
+from conformance.soak.brokers import InSync
 from fault_injection.cluster.readiness import DEADLINE_S, await_registered
 from fault_injection.faults import gate_faults, network
 from fault_injection.faults.process import KillProcess, PauseProcess, StopProcess
@@ -37,6 +38,9 @@ CAUGHT_S = 10.0
 """Within this time a follower that follows anything has fetched."""
 ELECTED_S = 30.0
 LOOK_EVERY_S = 0.05
+IN_SYNC_S = 120.0
+IN_SYNC_EVERY_S = 0.25
+"""Load is not to be slowed down by looks at every replica."""
 
 
 class StoppedError(Exception):
@@ -72,7 +76,14 @@ class Patience:
         if self._is_over.wait(max(seconds, 0.0)):
             raise StoppedError
 
-    def until(self, condition: Callable[[], T | Literal[False] | None], *, deadline_s: float, what: str) -> T:
+    def until(
+        self,
+        condition: Callable[[], T | Literal[False] | None],
+        *,
+        deadline_s: float,
+        what: str,
+        interval_s: float = LOOK_EVERY_S,
+    ) -> T:
         """Wait for a condition, as ``fault_injection.waiting.until`` does.
 
         Raises:
@@ -85,7 +96,7 @@ class Patience:
                 raise StoppedError
             return condition()
 
-        return until(unless_stopped, deadline_s=deadline_s, what=what, interval_s=LOOK_EVERY_S)
+        return until(unless_stopped, deadline_s=deadline_s, what=what, interval_s=interval_s)
 
 
 class Harms:
@@ -205,6 +216,14 @@ class Harms:
     def release(self, name: str) -> None:
         """Let a held frame go on."""
         self._gate.release(name)
+
+    def await_in_sync(self, what: str) -> None:
+        """Wait until every replica is in sync.
+
+        Raises:
+            DeadlineExceededError: one is not; says which.
+        """
+        self.patience.until(InSync(self.topic), deadline_s=IN_SYNC_S, what=what, interval_s=IN_SYNC_EVERY_S)
 
     def await_leader(self, partition: int, leader: int) -> None:
         """Wait until every broker that runs names a leader.

@@ -36,10 +36,17 @@ if TYPE_CHECKING:
 
 ATTEMPTS_S = 5.0
 """A file of attempts has so many seconds' records: an hour's are some hundred files."""
+LINGER_MS = 50
+"""librdkafka sends a request for each partition: with little patience it would send one for each record."""
+IN_FLIGHT_MAX = 5
+"""As Kafka's own producer has it (``max.in.flight.requests.per.connection``)."""
 PROGRESS_S = 0.1
 ENDING_S = 10.0
 """How much longer than its client may wait for answers a producer may take to end, before it is killed."""
 ORPHAN_S = 2 * HURRY_S
+"""How long a producer without a parent may take to end in good order."""
+WORDS_MAX = 2_000
+"""So long is what a producer says of its failure at most: it fits into a pipe that nobody reads yet."""
 
 
 class ProducerEndedError(Exception):
@@ -83,12 +90,12 @@ class _Child:
         """Take its last words; it has ended."""
         self.process.join()
         self.has_ended = True
-        with suppress(EOFError, OSError):
+        try:
             self.failure = self.connection.recv()
-            return
-        code = self.process.exitcode or 0
-        how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
-        self.failure = self.failure or how
+        except (EOFError, OSError):
+            code = self.process.exitcode or 0
+            how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+            self.failure = how
 
 
 class SoakProducers:
@@ -117,6 +124,7 @@ class SoakProducers:
             for number, order in enumerate(self._orders):
                 self._children.append(_started(number, order))
         except BaseException:
+            self.hurry()
             self._end()
             raise
         return self
@@ -134,9 +142,8 @@ class SoakProducers:
     def progress(self) -> Progress:
         """Return how far all of them are together."""
         each = self.progress_of_each
-        return Progress(
-            *(sum(one) for one in zip(*((it.sent, it.acknowledged, it.unknown) for it in each), strict=True))
-        )
+        acknowledged, unknown = sum(one.acknowledged for one in each), sum(one.unknown for one in each)
+        return Progress(sum(one.sent for one in each), acknowledged, unknown)
 
     @property
     def progress_of_each(self) -> tuple[Progress, ...]:
@@ -221,6 +228,8 @@ def loads_of(soak: Soak) -> tuple[LedgerLoad, ...]:
             records=_share(soak.records, soak.producers, number),
             rate=_share(soak.rate, soak.producers, number),
             attempts_s=ATTEMPTS_S,
+            linger_ms=LINGER_MS,
+            in_flight_max=IN_FLIGHT_MAX,
         )
         for number in range(soak.producers)
     )
@@ -271,7 +280,7 @@ def _produce(connection: Connection, order: _Order, shared: Any) -> None:  # noq
     except Exception as error:  # noqa: BLE001 - whatever it was, the parent has to say it
         failure = f"failed: {error!r}"
     with suppress(OSError):  # nobody is there any more
-        connection.send(failure)
+        connection.send(failure and failure[:WORDS_MAX])
 
 
 def _obey(connection: Connection, producer: LedgerProducer, stop: threading.Event, shared: Any) -> None:  # noqa: ANN401 - see above

@@ -23,10 +23,10 @@ from conformance.soak.breaking import Breaker
 from conformance.soak.brokers import at_rest, soak_spec
 from conformance.soak.disk import check_room
 from conformance.soak.fault_file import read_fault_file
-from conformance.soak.fault_timeline import EVERY_S, Ground, drawn
+from conformance.soak.fault_timeline import EVERY_S, SoakShape, drawn
 from conformance.soak.judging import judge_soak
 from conformance.soak.predicting import predict_soak
-from conformance.soak.producing import Producers, loads_of
+from conformance.soak.producing import SoakProducers, loads_of
 from conformance.spark_thread import SparkThread
 from conformance.work_directory import work_directory
 from fault_injection.cluster.client_links import relayed_bootstrap
@@ -89,9 +89,9 @@ class SoakOptions:
         return max(BROKERS_MIN, self.replicas)
 
     @property
-    def ground(self) -> Ground:
+    def ground(self) -> SoakShape:
         """Return what faults are drawn for."""
-        return Ground(tuple(range(1, self.brokers + 1)), self.partitions, self.replicas)
+        return SoakShape(tuple(range(1, self.brokers + 1)), self.partitions, self.replicas)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +239,7 @@ class _Soaking:
     def produce(self) -> tuple[Soak, _Broken]:
         """Produce while faults come, and wait until everything is at rest; the trace is whole then."""
         soak = note_soak(self.run, self.soak, began_ns=time.monotonic_ns(), began_wall_ns=time.time_ns())
-        with Producers(self.run, soak, {"bootstrap.servers": relayed_bootstrap(self._cluster)}) as producers:
+        with SoakProducers(self.run, soak, {"bootstrap.servers": relayed_bootstrap(self._cluster)}) as producers:
             with self._breaker(soak) as breaker:
                 self._await(producers, soak)
                 breaker.stop()
@@ -258,7 +258,7 @@ class _Soaking:
     def _note(self, breaker: Breaker) -> None:
         self._broken = _Broken(breaker.done, len(breaker.left_out), list(breaker.said))
 
-    def _await(self, producers: Producers, soak: Soak) -> None:
+    def _await(self, producers: SoakProducers, soak: Soak) -> None:
         """Wait until enough was sent, or the time is over; say every few seconds how far it is."""
         began_s = told_s = time.monotonic()
         before = 0

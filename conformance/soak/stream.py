@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from conformance.observation.frame_events import FrameEvents
 from conformance.observation.run_events import BrokerLives, broker_events, in_time
-from conformance.observation.wire_moments import InFlight, WireMoment, WireMoments, request_key
+from conformance.observation.wire_moments import WireMoment, WireMoments, request_key
 from conformance.record.soak import WIRE_FILE
 from conformance.record.timeline import read_timeline
 from conformance.record.wire import BatchOfIds
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from conformance.record.directory import RunDirectory
     from conformance.record.soak import Soak
     from conformance.record.wire import FrameEntry
-    from oracle.tracing.observed import Event
+    from oracle.tracing.observed import Event, RequestKey
 
 PRODUCE = 0
 Sent = Callable[[int, BatchOfIds, int], None]
@@ -107,7 +107,7 @@ class ProduceEvents:
         self._topic = topic
         self._step = step
         self._told_of = sent
-        self._in_flight: InFlight[tuple[int, Acks, dict[TopicPartition, int]]] = InFlight()
+        self._in_flight: dict[RequestKey, tuple[int, Acks, dict[TopicPartition, int]]] = {}
 
     def of(self, moment: WireMoment) -> Iterator[Acknowledged | Refused]:
         """Return the events of one moment: those of an answer come when it has left its broker."""
@@ -117,9 +117,9 @@ class ProduceEvents:
         if frame.direction == "request":
             counts = {p: entry.record_count for entry in frame.said.entries if (p := self._topic.partition_of(entry))}
             self._tell(moment)
-            self._in_flight.sent(request_key(frame), (moment.at, Acks(frame.said.acks or 0), counts))
+            self._in_flight[request_key(frame)] = moment.at, Acks(frame.said.acks or 0), counts
             return
-        asked = self._in_flight.delivered(request_key(frame))
+        asked = self._in_flight.pop(request_key(frame), None)
         if asked is not None:
             sent_at, acks, counts = asked
             for entry in frame.said.entries:

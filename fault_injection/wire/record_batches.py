@@ -75,7 +75,8 @@ def id_batches(records: bytes | memoryview) -> tuple[IdBatch, ...]:
     Raises:
         struct.error: a batch is shorter than its own header.
     """
-    batches: list[IdBatch] = []
+    batches: list[IdBatch | _Messages] = []
+    messages: _Messages | None = None
     position, length = 0, len(records)
     while position + _ENTRY.size + _MESSAGE.size <= length:
         base_offset, size = _ENTRY.unpack_from(records, position)
@@ -87,14 +88,12 @@ def id_batches(records: bytes | memoryview) -> tuple[IdBatch, ...]:
             (count,) = _INT32.unpack_from(records, position + _COUNT_OFFSET)
             batches += _of_batch(records, position, end, base_offset, count)
         else:
-            message = _message(records, position, end, magic)
-            joined = _joined(batches[-1], base_offset, message) if batches else None
-            if joined is not None:
-                batches[-1] = joined
-            else:
-                batches.append(IdBatch(base_offset, 1, message))
+            first_id = _id_of_message(records, position, end, magic)
+            if messages is None or not messages.takes(base_offset, first_id):
+                messages = _Messages(base_offset, first_id)
+                batches.append(messages)
         position = end
-    return tuple(batches)
+    return tuple(one.batch() if isinstance(one, _Messages) else one for one in batches)
 
 
 def _of_batch(records: bytes | memoryview, position: int, end: int, base_offset: int, count: int) -> list[IdBatch]:
@@ -115,18 +114,17 @@ def _of_batch(records: bytes | memoryview, position: int, end: int, base_offset:
 
 def _walked(records: bytes | memoryview, at: int, end: int, base_offset: int, count: int) -> list[IdBatch]:
     """Return the ids of one batch, every record read as far as lengths lead on."""
-    batches: list[IdBatch] = []
+    joined: list[_Messages] = []
+    unread: list[IdBatch] = []
     for offset in range(base_offset, base_offset + count):
         record_id, _, following = _record(records, at, end)
         if not at < following <= end:
-            return [*batches, IdBatch(offset, base_offset + count - offset, NONE)]
+            unread.append(IdBatch(offset, base_offset + count - offset, NONE))
+            break
         at = following
-        joined = _joined(batches[-1], offset, record_id) if batches else None
-        if joined is not None:
-            batches[-1] = joined
-        else:
-            batches.append(IdBatch(offset, 1, record_id))
-    return batches
+        if not joined or not joined[-1].takes(offset, record_id):
+            joined.append(_Messages(offset, record_id))
+    return [*(one.batch() for one in joined), *unread]
 
 
 def _record(records: bytes | memoryview, at: int, end: int) -> tuple[int, int, int]:
@@ -159,7 +157,7 @@ def _varint_bytes(number: int) -> int:
     return max(-(-number.bit_length() // 7), 1)
 
 
-def _message(records: bytes | memoryview, position: int, end: int, magic: int) -> int:
+def _id_of_message(records: bytes | memoryview, position: int, end: int, magic: int) -> int:
     _, _, attributes = _MESSAGE.unpack_from(records, position + _ENTRY.size)
     at = position + _KEY_OFFSET[magic]
     if attributes & CODEC_MASK or at + _INT32.size + KEY_BYTES > end:
@@ -168,12 +166,25 @@ def _message(records: bytes | memoryview, position: int, end: int, magic: int) -
     return int(_ID.unpack_from(records, at + _INT32.size)[0]) if length == KEY_BYTES else NONE
 
 
-def _joined(batch: IdBatch, offset: int, first_id: int) -> IdBatch | None:
-    """Return a batch of messages with the next one; None if that begins another."""
-    if NONE in (batch.first_id, first_id) or offset != batch.base_offset + batch.count:
-        return None
-    last_id = batch.first_id + (batch.count - 1) * batch.step
-    step = first_id - last_id
-    if step < 1 or (batch.count > 1 and step != batch.step):
-        return None
-    return IdBatch(batch.base_offset, batch.count + 1, batch.first_id, step)
+class _Messages:
+    """Messages, or records, that are joined while they are read."""
+
+    __slots__ = ("_base_offset", "_count", "_first_id", "_last_id", "_step")
+
+    def __init__(self, offset: int, first_id: int) -> None:
+        self._base_offset, self._count, self._step = offset, 1, NONE
+        self._first_id = self._last_id = first_id
+
+    def takes(self, offset: int, its_id: int) -> bool:
+        """Join the next message; False if it begins others."""
+        step = its_id - self._last_id
+        if offset != self._base_offset + self._count or step < 1 or self._last_id == NONE:
+            return False
+        if self._count > 1 and step != self._step:
+            return False
+        self._count, self._step, self._last_id = self._count + 1, step, its_id
+        return True
+
+    def batch(self) -> IdBatch:
+        """Return what they are."""
+        return IdBatch(self._base_offset, self._count, self._first_id, self._step)

@@ -15,7 +15,6 @@ from conformance.clients.topics import create_spread_topic
 from conformance.record.directory import RunDirectory
 from conformance.running.recorder import Recorder, hold_marks
 from conformance.soak.brokers import at_rest, soak_spec
-from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.cluster.client_links import relayed_bootstrap
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.releases import find_release, jars_of, schema_jar
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from fault_injection.wire.gate_events import GateEvent
+    from tests.fault_injection.cluster.conftest import NewBackend
 
 PARTITIONS = 12
 BROKERS = (1, 2, 3)
@@ -89,7 +89,7 @@ class Soaked:
 
 
 @contextmanager
-def soaked(version: str, directory: Path) -> Iterator[Soaked]:
+def soaked(version: str, new_backend: NewBackend, directory: Path) -> Iterator[Soaked]:
     """Start three brokers of a release, in its default metadata mode."""
     release = find_release(version)
     spec = soak_spec(release, release.default_metadata_mode, len(BROKERS), 30_000)
@@ -99,7 +99,7 @@ def soaked(version: str, directory: Path) -> Iterator[Soaked]:
         if told:
             told[0].on_gate_event(event)
 
-    backend = ProcessBackend()
+    backend = new_backend()
     try:
         with (
             GateProxy(backend.host, backend.peers, schemas=schema_jar(), on_event=on_event) as gate,
@@ -112,15 +112,15 @@ def soaked(version: str, directory: Path) -> Iterator[Soaked]:
 
 
 class Load:
-    """Sends records to all partitions in turn, in a thread, until it is stopped; acks=all.
+    """Sends records to all partitions in turn, in a thread, until it is stopped.
 
     Attributes:
         acknowledged: the numbers of the records that were.
         sent: how many were sent.
     """
 
-    def __init__(self, where: Soaked, topic: str) -> None:
-        settings = {"acks": "all", "linger.ms": 1, "message.timeout.ms": 60_000}
+    def __init__(self, where: Soaked, topic: str, acks: str) -> None:
+        settings = {"acks": acks, "linger.ms": 1, "message.timeout.ms": 60_000}
         self._producer = Producer({**quiet_configuration(relayed_bootstrap(where.cluster)), **settings})
         self._topic = topic
         self._is_over = Flag()

@@ -13,10 +13,12 @@ from conformance.record.timeline import Event, read_timeline
 from conformance.soak import harming
 from conformance.soak.breaking import Breaker
 from conformance.soak.brokers import at_rest
+from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.cluster.health import problems
 from fault_injection.waiting import DeadlineExceededError, until
 from fault_injection.wire.gate_events import STANDING
 from tests.conformance.soak.soaked_topic import BROKERS, PARTITIONS, Load, Soaked, soaked
+from tests.fault_injection.cluster.conftest import new_docker_backend
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,15 +58,17 @@ OTHERS = (
 )
 
 
-@pytest.fixture(scope="module", params=["4.4.0", FORGETFUL])
-def version(request: pytest.FixtureRequest) -> str:
-    chosen: str = request.param
-    return chosen
+CLUSTERS = [
+    pytest.param((ProcessBackend, "4.4.0"), id="4.4.0"),
+    pytest.param((ProcessBackend, FORGETFUL), id=FORGETFUL),
+    pytest.param((new_docker_backend, "4.4.0"), id="docker-4.4.0", marks=pytest.mark.docker),
+]
 
 
-@pytest.fixture(scope="module")
-def brokers(version: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Soaked]:
-    with soaked(version, tmp_path_factory.mktemp("soaked")) as cluster:
+@pytest.fixture(scope="module", params=CLUSTERS)
+def brokers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Soaked]:
+    new_backend, version = request.param
+    with soaked(version, new_backend, tmp_path_factory.mktemp("soaked")) as cluster:
         yield cluster
 
 
@@ -77,18 +81,22 @@ def breaking(brokers: Soaked, name: str, *faults: PlannedFault) -> Iterator[tupl
             yield breaker, run
 
 
-def carried_out(brokers: Soaked, name: str, *faults: PlannedFault) -> tuple[list[TimelineMark], set[int]]:
+def carried_out(
+    brokers: Soaked, name: str, *faults: PlannedFault, acks: str = "all"
+) -> tuple[list[TimelineMark], set[int]]:
     """Carry out all of some faults under load; return the marks, and the acknowledged records that are lost."""
     topic = brokers.topic(name)
-    with Load(brokers, topic) as load:
+    with Load(brokers, topic, acks) as load:
         with breaking(brokers, name, *faults) as (breaker, run):
             until(lambda: not breaker.left_out or breaker.failure, deadline_s=300, what="all faults to be done")
         load.stop()
     assert breaker.said == []
     assert load.acknowledged
     read = brokers.read(topic, at_rest(brokers.cluster, topic, PARTITIONS))
-    assert_whole(brokers, read_timeline(run))
-    return read_timeline(run), load.acknowledged - set(read)
+    marks = read_timeline(run)
+    assert_whole(brokers, marks)
+    assert numbered(marks, Event.FAULT_FIRED) == numbered(marks, Event.FAULT_ARMED)
+    return marks, load.acknowledged - set(read)
 
 
 def assert_whole(brokers: Soaked, marks: list[TimelineMark]) -> None:
@@ -103,14 +111,17 @@ def assert_whole(brokers: Soaked, marks: list[TimelineMark]) -> None:
             if mark.event is back:
                 standing[done].remove((mark.subject, mark.leader))
     assert not any(standing.values()), standing
-    numbers = {event: {mark.number for mark in marks if mark.event is event} for event in Event}
-    assert numbers[Event.FAULT_FIRED] == numbers[Event.FAULT_HEALED] == numbers[Event.FAULT_ARMED]
+    assert numbered(marks, Event.FAULT_HEALED) == numbered(marks, Event.FAULT_ARMED)
     assert not STANDING_HOLDS.intersection(brokers.gate.holds().values())
     assert brokers.gate.network.imposed() == {}
     assert not any(map(brokers.cluster.is_paused, BROKERS))
 
 
 STANDING_HOLDS = frozenset(STANDING)
+
+
+def numbered(marks: list[TimelineMark], event: Event) -> set[int | None]:
+    return {mark.number for mark in marks if mark.event is event}
 
 
 def times(marks: list[TimelineMark], event: Event) -> int:
@@ -135,10 +146,15 @@ def test_the_other_faults_lose_nothing_either(brokers: Soaked) -> None:
     assert times(marks, Event.BROKER_ISOLATED) == 1
 
 
-def test_who_dies_second_decides_on_old_releases(brokers: Soaked, version: str) -> None:
+def test_what_nobody_has_fetched_is_lost_with_acks_1(brokers: Soaked) -> None:
+    _, lost = carried_out(brokers, "ahead", PlannedFault(1.0, _K.KILL_AHEAD, 1.0, partition=4), acks="1")
+    assert lost
+
+
+def test_who_dies_second_decides_on_old_releases(brokers: Soaked) -> None:
     marks, lost = carried_out(brokers, "second", PlannedFault(1.0, _K.SECOND_LEADER, 1.0, partition=4))
     assert times(marks, Event.BROKER_KILLED) == 2
-    assert bool(lost) is (version == FORGETFUL), sorted(lost)[:20]
+    assert bool(lost) is (brokers.cluster.spec.release.version == FORGETFUL), sorted(lost)[:20]
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ import pytest
 from conformance.record.directory import RunDirectory
 from conformance.record.soak_faults import CutBy, FaultKind, HeldFrame, PlannedFault, write_faults
 from conformance.soak.fault_file import FaultFileError, read_fault_file
-from conformance.soak.fault_timeline import Ground, drawn
+from conformance.soak.fault_timeline import SoakShape, drawn
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-GROUND = Ground((1, 2, 3), partitions=12, replicas=3)
+SHAPE = SoakShape((1, 2, 3), partitions=12, replicas=3)
 GOOD = """\
 # what is to come
 faults:
@@ -37,7 +37,7 @@ def write(folder: Path, text: str) -> Path:
 
 
 def test_a_good_file_becomes_a_timeline_in_the_order_of_time(tmp_path: Path) -> None:
-    timeline = read_fault_file(write(tmp_path, GOOD), GROUND)
+    timeline = read_fault_file(write(tmp_path, GOOD), SHAPE)
     assert timeline.faults == (
         PlannedFault(5, FaultKind.KILL, 3.5, broker=2),
         PlannedFault(10, FaultKind.CUT, 2, follower=1, leader=3, by=CutBy.RESET),
@@ -50,9 +50,9 @@ def test_a_good_file_becomes_a_timeline_in_the_order_of_time(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("is_provoking", [False, True])
 def test_the_faults_of_one_soak_can_be_given_to_another(tmp_path: Path, is_provoking: bool) -> None:
-    timeline = drawn(11, 600, GROUND, is_provoking=is_provoking)
+    timeline = drawn(11, 600, SHAPE, is_provoking=is_provoking)
     write_faults(RunDirectory(tmp_path), timeline)
-    assert read_fault_file(tmp_path / "faults.json", GROUND).faults == timeline.faults
+    assert read_fault_file(tmp_path / "faults.json", SHAPE).faults == timeline.faults
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_bad_file_is_refused_with_line_and_field(
     assert old in GOOD
     path = write(tmp_path, GOOD.replace(old, new, 1))
     with pytest.raises(FaultFileError) as caught:
-        read_fault_file(path, GROUND)
+        read_fault_file(path, SHAPE)
     said = str(caught.value).removeprefix(str(path))
     assert said.startswith(place)
     assert message in said
@@ -96,9 +96,9 @@ def test_a_bad_file_is_refused_with_line_and_field(
 def test_what_has_no_room_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path, "faults: [{at_s: 1, kind: second_leader, partition: 0, for_s: 1}]")
     with pytest.raises(FaultFileError, match="field 'kind': second_leader needs more than 2 replicas"):
-        read_fault_file(path, Ground((1, 2, 3), partitions=1, replicas=2))
+        read_fault_file(path, SoakShape((1, 2, 3), partitions=1, replicas=2))
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(FaultFileError, match=r"absent\.yaml: No such file"):
-        read_fault_file(tmp_path / "absent.yaml", GROUND)
+        read_fault_file(tmp_path / "absent.yaml", SHAPE)

@@ -55,6 +55,11 @@ def pids_of(producers: SoakProducers) -> list[int]:
     return [child.process.pid or 0 for child in producers._children]
 
 
+def interrupt(producers: SoakProducers) -> None:
+    for pid in pids_of(producers):
+        os.kill(pid, signal.SIGINT)
+
+
 def test_each_sends_its_share() -> None:
     loads = loads_of(soak(records=10, rate=7))
     assert [load.records for load in loads] == [3, 3, 2, 2]
@@ -80,9 +85,9 @@ def test_idempotent_producers_wait_for_all() -> None:
 def test_producers_send_side_by_side_until_they_are_stopped(tmp_path: Path) -> None:
     run = RunDirectory(tmp_path)
     with SoakProducers(run, ENDLESS, NOWHERE) as producers:
+        interrupt(producers)  # before they can have said that they do not hear it
         all_send(producers)
-        for pid in pids_of(producers):
-            os.kill(pid, signal.SIGINT)
+        interrupt(producers)
         before = producers.progress.sent
         until(lambda: producers.progress.sent > before + 100, deadline_s=10, what="records after Ctrl-C")
         assert not producers.done(0.1)

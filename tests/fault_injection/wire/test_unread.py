@@ -5,6 +5,7 @@ import json
 import os
 import random
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +36,8 @@ def _ended() -> Iterator[None]:
         CREATED.pop().close()
 
 
-def new_proxy() -> GateProxy:
-    CREATED.append(GateProxy())
+def new_proxy(unread_max: int = unread.FRAMES_MAX) -> GateProxy:
+    CREATED.append(GateProxy(unread_max=unread_max))
     return CREATED[-1]
 
 
@@ -200,10 +201,37 @@ def test_a_frame_that_is_still_being_sent_is_written_when_it_was(tmp_path: Path)
     assert (line["outcome"], line["seq"], end["lines"]) == ("aborted", late.seq, 1)
 
 
-def test_memory_is_bounded_while_nobody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unread, "FRAMES_MAX", 50)
-    monkeypatch.setattr(unread.UnreadFrames, "_start", lambda _: None)
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_frame_whose_receiver_does_not_read_is_told_before_its_fate(
+    at_once: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     proxy = new_proxy()
+    connection = known_connection(proxy)
+    proxy.trace_to(tmp_path / "wire.ndjson")
+    frame = bytearray(fetch_request(offset=3, correlation_id=1))
+    if at_once:
+        proxy.arm("elsewhere", ELSEWHERE)
+        passage = proxy.request_arrived(connection, frame)
+        ended = partial(proxy.ended, passage, proxy.departs(passage), "forwarded")
+    else:
+        late = proxy.unread("request", connection, frame)
+        assert late is not None
+        proxy.read()
+        ended = partial(proxy.unread_ended, late, "forwarded")
+    proxy.read()
+    monkeypatch.setattr("fault_injection.wire.proxy.STUCK_NS", 0)
+    proxy.read()
+    proxy.read()
+    ended()
+    proxy.read()
+    *lines, _ = traced(proxy, tmp_path / "wire.ndjson")
+    assert [line["outcome"] for line in lines] == ["held", "forwarded"]
+    assert len({line["seq"] for line in lines}) == 1
+
+
+def test_memory_is_bounded_while_nobody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unread.UnreadFrames, "_start", lambda _: None)
+    proxy = new_proxy(unread_max=50)
     connection = known_connection(proxy)
     lengths = []
     for number in range(300):
