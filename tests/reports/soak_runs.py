@@ -20,7 +20,7 @@ from conformance.record.soak_counted import (
     RecordOfNote,
     SoakCounted,
 )
-from conformance.record.soak_course import COURSE_FILE, PartitionCourse, PartitionState, SoakCourse
+from conformance.record.soak_course import COURSE_FILE, LedState, PartitionCourse, SoakCourse
 from conformance.record.soak_faults import FaultKind, FaultTimeline, PlannedFault, write_faults
 from conformance.record.soak_prediction import (
     BATCHES_FILE,
@@ -142,10 +142,10 @@ def killed(broker: int, at_s: float, for_s: float | None, text: str | None = Non
     return marks
 
 
-def flowing(partitions: int, seconds: float, rate: int, states: Sequence[PartitionState] = ()) -> SoakCourse:
+def flowing(partitions: int, seconds: float, rate: int, states: Sequence[LedState] = ()) -> SoakCourse:
     buckets = 80
     width = seconds / buckets
-    led = tuple(states) or (PartitionState(0.0, 1, 0, (1, 2, 3)),)
+    led = tuple(states) or (LedState(0.0, 1, 0, (1, 2, 3)),)
     counts = tuple(0 if 30 <= place < 40 else int(rate * width) for place in range(buckets))
     lag = tuple(9 if 30 <= place < 40 else 0 for place in range(buckets))
     courses = tuple(PartitionCourse(number, led) for number in range(partitions))
