@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from oracle.tracing.replica import TracedReplica
 
 
-class Fate(StrEnum):
+class LogFate(StrEnum):
     """What became of records: the log at rest has them, has them not, or nothing that was seen tells."""
 
     PRESENT = "present"
@@ -44,7 +44,7 @@ class FatedRange(NamedTuple):
     leader_epoch: LeaderEpoch
     first: Offset
     last: Offset
-    fate: Fate
+    fate: LogFate
 
 
 Epochs = frozenset[LeaderEpoch]
@@ -80,7 +80,7 @@ class FinalLog:
         epochs = sorted({entry.leader_epoch for logs in self.replicas for log in logs for entry in log.low.epochs})
         for epoch in epochs if self.end else ():
             for one in self.fates(frozenset((epoch,)), Offset(0), Offset(self.end - 1)):
-                if one.fate is not Fate.LOST:
+                if one.fate is not LogFate.LOST:
                     yield one
 
     def _bounds(self, epoch: LeaderEpoch, first: Offset, last: Offset) -> Iterator[Offset]:
@@ -90,19 +90,19 @@ class FinalLog:
                     if first < offset <= last:
                         yield offset
 
-    def _fate_in(self, epochs: Epochs, offset: Offset) -> Fate:
+    def _fate_in(self, epochs: Epochs, offset: Offset) -> LogFate:
         """Return what became of a record that was appended in one of these epochs, by one leader."""
         fates = {self._fate(epoch, offset) for epoch in epochs}
-        return next(fate for fate in (Fate.PRESENT, Fate.EITHER, Fate.LOST) if fate in fates)
+        return next(fate for fate in (LogFate.PRESENT, LogFate.EITHER, LogFate.LOST) if fate in fates)
 
-    def _fate(self, epoch: LeaderEpoch, offset: Offset) -> Fate:
+    def _fate(self, epoch: LeaderEpoch, offset: Offset) -> LogFate:
         told = [_told(logs, epoch, offset) for logs in self.replicas]
-        if Fate.PRESENT in told:
-            return Fate.PRESENT
-        return Fate.LOST if Fate.LOST in told else Fate.EITHER
+        if LogFate.PRESENT in told:
+            return LogFate.PRESENT
+        return LogFate.LOST if LogFate.LOST in told else LogFate.EITHER
 
 
-class Extent(NamedTuple):
+class EpochExtent(NamedTuple):
     """Where an epoch has records: from ``certain_first`` to before ``certain_end`` for certain, else in the others."""
 
     first: Offset
@@ -111,7 +111,7 @@ class Extent(NamedTuple):
     end: Offset
 
 
-def _extent(log: KnownLog, epoch: LeaderEpoch) -> Extent | None:
+def _extent(log: KnownLog, epoch: LeaderEpoch) -> EpochExtent | None:
     place = log.low.place_of(epoch)
     if place is None:
         return None
@@ -119,17 +119,17 @@ def _extent(log: KnownLog, epoch: LeaderEpoch) -> Extent | None:
     is_last = place + 1 == len(low)
     certain_end = log.low.end if is_last else low[place + 1].start_offset
     end = log.high.end if is_last else high[place + 1].start_offset
-    return Extent(low[place].start_offset, high[place].start_offset, certain_end, end)
+    return EpochExtent(low[place].start_offset, high[place].start_offset, certain_end, end)
 
 
-def _told(logs: Sequence[KnownLog], epoch: LeaderEpoch, offset: Offset) -> Fate:
+def _told(logs: Sequence[KnownLog], epoch: LeaderEpoch, offset: Offset) -> LogFate:
     """Return what the possible logs of one replica say of a record."""
     extents = [_extent(log, epoch) for log in logs]
     if all(one is not None and one.certain_first <= offset < one.certain_end for one in extents):
-        return Fate.PRESENT
+        return LogFate.PRESENT
     if any(one is not None and one.first <= offset < one.end for one in extents):
-        return Fate.EITHER
-    return Fate.LOST
+        return LogFate.EITHER
+    return LogFate.LOST
 
 
 def answers_with_epochs(leader: TracedReplica, answer: FetchAnswered) -> Iterator[FetchAnswered]:
