@@ -137,7 +137,7 @@ class SoakPrediction:
         rules_of: the release and mode whose rules predict.
         digest: SHA-256 of the rows of both tables.
         records: how many offsets are in ranges of each fate.
-        touched: how many records were sent while a fault stood, or whose batch was not answered as sent.
+        touched: how many records were first sent while a fault stood.
         violation: the first event that no rule of the release allows, in words; None if every one is allowed.
         events: how many the wire and the producers showed.
         seconds: how long it took.

@@ -97,14 +97,15 @@ class IdsSentAgain:
         self._following: dict[tuple[int, int], int] = {}
         self._again: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
 
-    def sent(self, partition: int, first_id: int, count: int) -> None:
-        """Note a batch that leaves its producer."""
+    def sent(self, partition: int, first_id: int, count: int) -> int:
+        """Note a batch that leaves its producer; return how many of its records do for the first time."""
         key = (partition, (first_id - self._soak.base) // IDS_MAX)
         end = first_id + count * self._soak.partitions
         following = self._following.get(key, first_id)
         if first_id < following:
             self._again[key].append((first_id, min(end, following)))
         self._following[key] = max(end, following)
+        return max(end - max(first_id, following), 0) // self._soak.partitions
 
     def has(self, partition: int, first_id: int, count: int) -> bool:
         """Return whether some record of a batch is sent more than once, by the end."""

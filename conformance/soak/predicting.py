@@ -116,10 +116,9 @@ class _PredictionInMaking:
         self._followed = FollowedBatches(self._run, self._soak, self.lineage, self._again)
 
     def _sent(self, partition: int, batch: BatchOfIds, at: int) -> None:
-        if batch.first_id != NONE:
-            self._again.sent(partition, batch.first_id, batch.count)
+        new = batch.count if batch.first_id == NONE else self._again.sent(partition, batch.first_id, batch.count)
         self.course.sent(batch.count, at)
-        self.touched += batch.count * self._faults.stand_at(at)
+        self.touched += new * self._faults.stand_at(at)
 
     def batches(self) -> Iterator[BatchRow]:
         """Yield the rows of what is no plain case."""
