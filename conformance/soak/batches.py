@@ -199,7 +199,7 @@ def joined(rows: Iterator[BatchRow]) -> Iterator[BatchRow]:
     """Yield rows, those that go on where the one before ends as one with it: what stays open may be very much."""
     last: BatchRow | None = None
     for row in rows:
-        if last is not None and row == replace(last, **_following(last), count=row.count):
+        if last is not None and row == _after(last, row.count):
             last = replace(last, count=last.count + row.count)
             continue
         if last is not None:
@@ -209,10 +209,10 @@ def joined(rows: Iterator[BatchRow]) -> Iterator[BatchRow]:
         yield last
 
 
-def _following(row: BatchRow) -> dict[str, int | None]:
-    """Return where a row begins that goes on where another one ends."""
+def _after(row: BatchRow, count: int) -> BatchRow:
+    """Return the row of so many records that goes on where another one ends."""
     base = None if row.base_offset is None else row.base_offset + row.count
-    return {"first_id": row.first_id + row.count * row.step, "base_offset": base}
+    return replace(row, first_id=row.first_id + row.count * row.step, base_offset=base, count=count)
 
 
 def _carried(entry: FrameEntry, offset: Offset) -> Epochs:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from conformance.clients.topics import create_spread_topic
+from conformance.observation.frame_events import is_wanted
 from conformance.probes.connection import BrokerConnection, partition_metadata
 from conformance.record.directory import RunDirectory, run_name, topic_name
 from conformance.record.soak import WIRE_FILE, AcksOfProducers, Soak, SoakPhase, note_soak
@@ -50,6 +51,8 @@ LONGEST_S = 24 * 3600.0
 """For so long faults are drawn where only a number of records is asked."""
 BROKERS_MIN = 3
 IDS_BELOW = 2**61
+UNREAD_MAX = 1024
+"""A hold is armed once so many frames at most were read that went on before."""
 SEGMENT_BYTES = 256 * 2**20
 
 
@@ -209,9 +212,10 @@ class _Soaking:
                 schemas=schema_jar(),
                 on_event=hold_marks(self._recorder),
                 reads_ids=True,
+                unread_max=UNREAD_MAX,
             )
         )
-        self._gate.trace_to(self.run.path / WIRE_FILE)
+        self._gate.trace_to(self.run.path / WIRE_FILE, lambda frame: is_wanted(frame.link, frame.api_key))
         wanted = _wanted(options, topic_name("soak", name))
         spec = soak_spec(line.release, line.metadata, options.brokers, wanted.lag_time_max_ms, SETTINGS)
         self._cluster = stack.enter_context(Cluster.start(spec, jars, backend, self._gate, place, tell))
