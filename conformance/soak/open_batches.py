@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
@@ -143,7 +143,7 @@ class OpenBatches:
         if batch.first_id < 0:
             return
         batches = self._of(partition, batch.first_id)
-        place = bisect_left(batches, batch.first_id - self._longest, key=_first_id)
+        place = bisect_right(batches, batch.first_id - self._longest, key=_first_id)
         end = batch.first_id + batch.count * self._soak.partitions
         while place < len(batches) and batches[place].first_id < end:
             yield batches[place]
