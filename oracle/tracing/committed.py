@@ -2,8 +2,8 @@
 
 Replicas are replayed event by event (``partition_replay``), and what their logs may be is kept as epochs between two
 bounds. A record is known by its offset and the leader epoch in which it was appended: one leader appends in an epoch,
-so no two records share both. At rest every replica in sync has the same log; a record is in it for certain where some
-replica's bounds say so, and for certain not where some replica's bounds rule it out.
+so no two records share both. Whoever reads, reads of the last leader: its log decides, and where its bounds leave it
+open those of followers that have as much do. They may differ: cut to high watermarks, logs of replicas in sync diverge.
 
 So a fate costs as much for a million records as for one: memory follows ranges.
 
@@ -56,7 +56,7 @@ class FinalLog:
     """A partition's log at rest, as far as it is known.
 
     Attributes:
-        replicas: of each replica that counts what its log may be, one or several possibilities.
+        replicas: of each replica that counts, the leader first, what its log may be: one or several possibilities.
         end: its log end offset: what every replica has for certain.
         leader: the broker of the newest leader epoch; None if nobody leads.
     """
@@ -96,10 +96,8 @@ class FinalLog:
         return next(fate for fate in (LogFate.PRESENT, LogFate.EITHER, LogFate.LOST) if fate in fates)
 
     def _fate(self, epoch: LeaderEpoch, offset: Offset) -> LogFate:
-        told = [_told(logs, epoch, offset) for logs in self.replicas]
-        if LogFate.PRESENT in told:
-            return LogFate.PRESENT
-        return LogFate.LOST if LogFate.LOST in told else LogFate.EITHER
+        told = (_told(logs, epoch, offset) for logs in self.replicas)
+        return next((fate for fate in told if fate is not LogFate.EITHER), LogFate.EITHER)
 
 
 class EpochExtent(NamedTuple):

@@ -54,6 +54,13 @@ def test_another_replica_tells_what_one_leaves_open() -> None:
     assert fates(of_logs(vague, exact), {0}, 2, 8) == [(2, 4, "present"), (5, 8, "lost")]
 
 
+def test_where_replicas_differ_the_leader_decides() -> None:
+    leaders, others = log((0, 0), (2, 5), end=10), log((0, 0), (2, 7), end=10)
+    final = of_logs(KnownLog(leaders, leaders), KnownLog(others, others))
+    assert fates(final, {0}, 0, 9) == [(0, 4, "present"), (5, 9, "lost")]
+    assert fates(final, {2}, 0, 9) == [(0, 4, "lost"), (5, 9, "present")]
+
+
 def test_what_one_leader_appended_in_one_of_two_epochs_is_there_if_it_is_in_either() -> None:
     known = log((0, 0), (1, 5), end=10)
     assert fates(of_logs(KnownLog(known, known)), {0, 1}, 2, 9) == [(2, 9, "present")]
