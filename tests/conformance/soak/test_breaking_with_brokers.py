@@ -212,7 +212,7 @@ def test_a_broker_that_somebody_else_ends_ends_it(brokers: Soaked) -> None:
     def broken_from_outside() -> None:
         faults = PlannedFault(0.0, _K.FREEZE, 0.1, broker=1), PlannedFault(3.0, _K.FREEZE, 0.1, broker=1)
         with breaking(brokers, topic, *faults) as (breaker, _):
-            until(lambda: breaker.done, deadline_s=60, what="the first fault to be done")
+            until(lambda: breaker.done == 1, deadline_s=60, what="the first fault to be done")
             cluster.backend.kill(cluster.node(2))
             until(lambda: breaker.failure, deadline_s=60, what="it to be noticed")
 
@@ -229,7 +229,7 @@ def test_what_comes_while_replicas_stay_out_of_sync_is_left_out(
     topic, fault = brokers.topic("stuck"), PlannedFault(6.0, _K.KILL, 1.0, broker=1)
     with breaking(brokers, topic, fault) as (breaker, _):
         brokers.cluster.pause(3)
-        until(lambda: breaker.said, deadline_s=60, what="it to be left out")
+        until(lambda: bool(breaker.said), deadline_s=60, what="it to be left out")
         brokers.cluster.resume(3)
     assert breaker.said[0].startswith("faults left out: 1; every replica to be in sync: not within 1 s")
     assert breaker.left_out == (fault,)
