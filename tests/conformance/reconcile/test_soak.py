@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from conformance.record.soak_counted import SoakCounted
 
 pytestmark = [pytest.mark.spark, pytest.mark.broker, pytest.mark.alone, pytest.mark.timeout(600)]
-SIZES = [pytest.param(Size.of(100_000), id="10^5"), pytest.param(Size.of(10_000_000), id="10^7")]
+SIZES = [pytest.param(Size.of(100_000), id="100k"), pytest.param(Size.of(10_000_000), id="10M")]
 
 
 @pytest.fixture(scope="module")
