@@ -57,14 +57,20 @@ class Arm:
 
     def measure(self, load: Load, topic: str) -> dict[str, Any]:
         """Put one load on a new topic, and delete it; give what the producer measured and the proxies' CPU seconds."""
-        self._create(topic)
-        try:
+        with self.topic(topic):
             cpu = time.process_time()
             measured = _loaded(load, self.cluster.bootstrap, topic)
             measured["tester_cpu_s"] = time.process_time() - cpu
+        return measured
+
+    @contextmanager
+    def topic(self, topic: str) -> Iterator[None]:
+        """Create a topic whose replicas are all in sync, and delete it, with its files, at the end."""
+        self._create(topic)
+        try:
+            yield
         finally:
             self._delete(topic)
-        return measured
 
     def _create(self, topic: str) -> None:
         new = NewTopic(topic, num_partitions=len(REPLICAS), replica_assignment=REPLICAS)

@@ -17,6 +17,7 @@ from conformance.record.attached import (
 from conformance.record.attached_counted import CLASS_MEANS, COUNTED_FILE, Counted, lost_ranges
 from conformance.record.fault_commands import read_commands, read_given_commands
 from conformance.record.ledger_course import course_of
+from reports.course_picture import LEFT, NS, WIDTH, Scale, fitting, led_words, state_words, ticks
 from reports.html import style_sheet, template_environment
 
 if TYPE_CHECKING:
@@ -45,11 +46,8 @@ ANSWERS = {
     Promised.NONE: "The settings promise nothing",
     Promised.INCONCLUSIVE: "This decides nothing",
 }
-WIDTH, ROW, LEFT, FLOW_TOP, FLOW, TOP = 1000, 26, 92, 28, 34, 74
-NS = 1_000_000_000
+ROW, FLOW_TOP, FLOW, TOP = 26, 28, 34, 74
 PARTITIONS_SHOWN, RANGES_SHOWN, BARS_MAX, SAMPLES_SHOWN = 40, 24, 300, 5
-CHARACTER = 6.6
-"""So wide is a character in the picture."""
 SILENCE_S = 2
 """From so many seconds on that no record was acknowledged in, it is told."""
 LATE_S = 0.5
@@ -77,34 +75,12 @@ class Span:
     @property
     def label(self) -> str:
         """Return as much of it as there is room for: the leader, and who is out of sync."""
-        choices = (f"{self.leader}, without {' and '.join(map(str, self.out))}" if self.out else "", f"{self.leader}")
-        room = self.width - 8
-        return "" if self.leader is None else next((one for one in choices if one and len(one) * CHARACTER < room), "")
+        return "" if self.leader is None else fitting(led_words(self.leader, self.out), self.width)
 
     @property
     def words(self) -> str:
         """Return what the bar says, in words."""
-        if self.leader is None:
-            return "no leader"
-        epoch = "" if self.leader_epoch is None else f", leader epoch {self.leader_epoch}"
-        return f"broker {self.leader} leads{epoch}; in sync: {', '.join(map(str, self.isr))}"
-
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """From time to the picture's units."""
-
-    begins_ns: int
-    ends_ns: int
-
-    def x(self, at_ns: int) -> float:
-        """Return where a moment is."""
-        share = (at_ns - self.begins_ns) / max(self.ends_ns - self.begins_ns, 1)
-        return LEFT + (WIDTH - LEFT) * min(max(share, 0.0), 1.0)
-
-    def seconds(self, at_ns: int) -> float:
-        """Return a moment in seconds since the beginning."""
-        return (at_ns - self.begins_ns) / NS
+        return state_words(self.leader, self.leader_epoch, self.isr)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +110,7 @@ def write_attach_page(run: RunDirectory) -> Path:
             look=LOOKS,
             means=CLASS_MEANS,
             picture={"width": WIDTH, "row": ROW, "left": LEFT, "top": TOP, "flow_top": FLOW_TOP, "flow": FLOW},
-            css=style_sheet("report.css", "attach.css"),
+            css=style_sheet("report.css", "picture.css", "attach.css"),
             **_judged(run),
             **_lost(run),
             **_seen(run, attached),
@@ -172,7 +148,7 @@ def _seen(run: RunDirectory, attached: Attached) -> dict[str, object]:
         "silence": course.longest_silence if course.longest_silence[1] >= SILENCE_S else None,
         "commands": _marks(run, scale),
         "rows": _rows(watched, attached, scale),
-        "ticks": _ticks(scale),
+        "ticks": ticks(scale),
         "seconds": f"{scale.seconds(attached.ended_ns or last_ns):,.0f}",
     }
 
@@ -241,10 +217,3 @@ def _span(one: PartitionWatched, end: float, replicas: Set[int], attached: Attac
 
 def _state(one: PartitionWatched | None) -> tuple[object, ...]:
     return () if one is None else (one.leader, one.leader_epoch, one.isr, one.assigned)
-
-
-def _ticks(scale: Scale) -> list[tuple[float, str]]:
-    """Return some moments with their words, at round seconds."""
-    whole = scale.seconds(scale.ends_ns)
-    step = next((one for one in (1, 5, 10, 30, 60, 300, 600, 1800, 3600) if whole / one <= 10), 7200)
-    return [(scale.x(scale.begins_ns + at * NS), f"{at} s") for at in range(0, int(whole) + 1, step)]

@@ -45,6 +45,9 @@ AT_NIGHT = {
     "tests/conformance/audit/test_demonstrations_with_brokers.py": r"::test_(brokers_do_the_harm|a_topic)_|\[known-",
     "tests/conformance/audit/test_api_versions.py": r"\[(?!0\.10\.2\.2/|4\.4\.0/)",
     "tests/conformance/clients/": r"\[(2\.8\.2|3\.9\.2)[]-]",
+    "tests/conformance/soak/test_breaking_with_brokers.py": (
+        r"\[docker-|::test_(the_other_|what_|a_frame_)|_second_.*\[4\.4\.0\]|(_one_after_|_ends_it_).*\[0\.10|-(kill|cut)-"
+    ),
     "tests/conformance/probes/": r"\[(2\.8\.2|3\.9\.2)[]-]",
     "tests/fault_injection/faults/": r"\[process-(2\.8\.2|3\.9\.2|4\.3\.1)[]-]",
     "tests/fault_injection/wire/test_proxy_with_brokers.py": r"\[(1\.1|2\.8)[]-]",

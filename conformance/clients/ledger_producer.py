@@ -1,8 +1,8 @@
 """How are many records sent so that each is in the ledger before it is sent, and its outcome after?
 
-One producer at a time sends to all partitions in turn. Half a second's records are written as attempts, synced, and
-sent; what producers are told is written about once a second. Whatever ends the tester, the ledger is whole: an attempt
-without outcome is indeterminate.
+One producer at a time sends to all partitions in turn, some records to each. Half a second's records are written as
+attempts, in one table, synced, and sent; what producers are told is written about once a second. Whatever ends the
+tester, the ledger is whole: an attempt without outcome is indeterminate.
 
 With retries an error says nothing about earlier attempts: it is a refusal only if the record was never part of a
 request. A producer that fails for good (``KafkaError.fatal``) is replaced; order is promised within one producer only.
@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import KafkaError, KafkaException, Producer
 
+from conformance.clients.ledger_columns import ToldOutcomes, attempts_of
 from conformance.clients.ledger_load import producer_settings
 from conformance.clients.outcomes import kafka_error_name
-from conformance.clients.records import key_of, value_of
-from conformance.record.ledger import NOT_SENT, Attempt, LedgerWriter, OutcomeEntry
+from conformance.clients.records import messages_of
+from conformance.record.ledger import NOT_SENT, LedgerWriter
 from fault_injection.releases import UsageError
-from oracle.vocabulary import Acks, ProduceOutcome
+from oracle.vocabulary import ProduceOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -31,10 +32,17 @@ if TYPE_CHECKING:
     from threading import Event
 
     from conformance.clients.ledger_load import LedgerLoad
+    from conformance.clients.records import KeyedValue
 
-ATTEMPTS_AT_ONCE = 10_000
 WRITTEN_EVERY_S = 1.0
+OUTCOMES_MAX = 100_000
+"""So many outcomes are kept at most; more are written sooner."""
+A_BATCH, BITE_MIN, BITE_MAX = 100, 1_000, 10_000
+"""So many records are handed to the client at once: of one partition, and of all before its answers are taken."""
+BITE_BYTES_MAX = 4 * 2**20
+"""So many bytes of values are made at once, where values are large."""
 POLL_S = 0.05
+TICK_S = 0.002
 FLUSH_MARGIN_S = 10.0
 HURRY_S = 3.0
 IN_VAIN_MAX = 5
@@ -69,19 +77,14 @@ class LedgerProducer:
         self._settings = producer_settings(connection, load)
         self._load = load
         self._ledger = LedgerWriter(directory)
-        self._told: list[OutcomeEntry] = []
-        self._counts = dict.fromkeys(ProduceOutcome, 0)
+        self._told = ToldOutcomes(load.acks, self._fails_for_good)
         self._sent = 0
         self._written_at = time.monotonic()
         self._failed_for_good: str | None = None
         self._patience_s = load.delivery_timeout_s + FLUSH_MARGIN_S
         self.senders: list[int] = []
-
-    @property
-    def progress(self) -> Progress:
-        """Return how far it is."""
-        told = self._counts
-        return Progress(self._sent, told[ProduceOutcome.ACKNOWLEDGED], told[ProduceOutcome.INDETERMINATE])
+        self.progress = Progress(0, 0, 0)
+        """How far it is, as of a moment ago."""
 
     def send(self, stop: Event, on_sender: Callable[[int], None] = lambda _: None) -> None:
         """Send until all records are sent or it is told to stop, and wait for what brokers answer.
@@ -130,77 +133,60 @@ class LedgerProducer:
         pace = _Pace(self._load.rate)
         while not (stop.is_set() or self._has_failed) and (count := self._next_count(following)):
             chunk = range(following, following + count)
-            self._write_attempts(chunk)
+            self._ledger.append_attempts(attempts_of(chunk, self._load, len(self.senders)))
             self._send_chunk(producer, chunk, stop, pace)
             following = chunk.stop
         return following
 
     def _next_count(self, following: int) -> int:
-        at_once = min(ATTEMPTS_AT_ONCE, max(1, (self._load.rate or 2 * ATTEMPTS_AT_ONCE) // 2))
+        at_once = self._load.at_once
         if self._load.records is None:
             return at_once
         return min(at_once, self._load.base + self._load.records - following)
 
-    def _write_attempts(self, chunk: range) -> None:
-        load, now, sender = self._load, time.time_ns(), len(self.senders)
-        self._ledger.record_attempts(
-            [
-                Attempt(one, "", load.topic, self._partition_of(one), int(load.acks), sender, load.value_length, now)
-                for one in chunk
-            ]
-        )
-
-    def _partition_of(self, record_id: int) -> int:
-        return (record_id - self._load.base) % self._load.partitions
-
     def _send_chunk(self, producer: Producer, chunk: range, stop: Event, pace: _Pace) -> None:
-        for record_id in chunk:
-            while (wait_s := pace.wait_s()) > 0 and not stop.is_set():
-                self._serve(producer, min(wait_s, POLL_S))
-            if not self._send_one(producer, record_id, stop):
-                self._tell(record_id, ProduceOutcome.REFUSED, NOT_SENT, None)
-            pace.sent()
-            if not self._sent % 100:
-                self._serve(producer, 0)
+        """Send records in bites: all that may be sent by now, a batch for each partition."""
+        left = chunk
+        while left and not (stop.is_set() or self._has_failed):
+            if not (count := pace.allowed(min(len(left), self._bite))):
+                self._serve(producer, pace.wait_s())
+                continue
+            bite, left = left[:count], left[count:]
+            for number in range(min(count, self._load.partitions)):
+                self._send_batch(producer, bite[number :: self._load.partitions], stop)
+            self._serve(producer, 0)
+        self._told.refuse(left, NOT_SENT)
         self._serve(producer, 0)
 
-    def _send_one(self, producer: Producer, record_id: int, stop: Event) -> bool:
-        """Hand a record to the client, waiting for room; return whether it took it."""
-        key, value = key_of(record_id), value_of(record_id, self._load.value_length)
-        while not stop.is_set() and not self._has_failed:
-            try:
-                producer.produce(
-                    self._load.topic, value, key, self._partition_of(record_id), on_delivery=self._on_delivery
-                )
-            except BufferError:
+    @property
+    def _bite(self) -> int:
+        few = max(1, BITE_BYTES_MAX // self._load.value_length)
+        return min(few, BITE_MAX, max(BITE_MIN, A_BATCH * self._load.partitions))
+
+    def _send_batch(self, producer: Producer, ids: range, stop: Event) -> None:
+        """Hand records of one partition to the client, in their order, waiting for room."""
+        load = self._load
+        partition = (ids.start - load.base) % load.partitions
+        messages = messages_of(ids, load.value_length)
+        while messages and not (stop.is_set() or self._has_failed):
+            taken = producer.produce_batch(load.topic, messages, partition, on_delivery=self._told.on_delivery)
+            self._sent += taken
+            messages = [] if taken == len(messages) else self._not_taken(messages)
+            if messages:
                 self._serve(producer, POLL_S)
-            except KafkaException as error:
-                return self._not_taken(record_id, error.args[0])
+        self._told.refuse(map(_record_id, messages), NOT_SENT)
+
+    def _not_taken(self, messages: list[KeyedValue]) -> list[KeyedValue]:
+        """Return those for which there was no room; the others that were not taken are refused."""
+        left = []
+        for message in messages:
+            if (error := message.pop("_error", None)) is None:
+                continue
+            if error.code() == KafkaError._QUEUE_FULL or self._fails_for_good(error):  # noqa: SLF001 - as below
+                left.append(message)
             else:
-                self._sent += 1
-                return True
-        return False
-
-    def _not_taken(self, record_id: int, error: Any) -> bool:  # noqa: ANN401 - untyped client
-        if self._fails_for_good(error):
-            return False
-        self._tell(record_id, ProduceOutcome.REFUSED, kafka_error_name(error.name()), None)
-        return True
-
-    def _on_delivery(self, error: Any, message: Any) -> None:  # noqa: ANN401 - untyped client
-        record_id = int.from_bytes(message.key(), "big")
-        if error is None:
-            is_told = self._load.acks is not Acks.NONE
-            outcome = ProduceOutcome.ACKNOWLEDGED if is_told else ProduceOutcome.INDETERMINATE
-            offset = message.offset() if is_told and (message.offset() or 0) >= 0 else None
-            self._tell(record_id, outcome, None, offset)
-            return
-        self._fails_for_good(error)
-        self._tell(record_id, ProduceOutcome.INDETERMINATE, kafka_error_name(error.name()), None)
-
-    def _tell(self, record_id: int, outcome: ProduceOutcome, error: str | None, offset: int | None) -> None:
-        self._counts[outcome] += 1
-        self._told.append(OutcomeEntry(record_id, outcome, error, offset, time.time_ns()))
+                self._told.refuse([_record_id(message)], kafka_error_name(error.name()))
+        return left
 
     def _fails_for_good(self, error: Any) -> bool:  # noqa: ANN401 - untyped client
         """Note an error after which the producer sends nothing any more; return whether it is one."""
@@ -216,13 +202,18 @@ class LedgerProducer:
         except KafkaException as failure:
             if not self._fails_for_good(failure.args[0]):
                 raise
-        if self._told and time.monotonic() - self._written_at >= WRITTEN_EVERY_S:
+        self._note_progress()
+        if time.monotonic() - self._written_at >= WRITTEN_EVERY_S or len(self._told) >= OUTCOMES_MAX:
             self._write_outcomes()
 
+    def _note_progress(self) -> None:
+        acknowledged, unknown = map(self._told.count, (ProduceOutcome.ACKNOWLEDGED, ProduceOutcome.INDETERMINATE))
+        self.progress = Progress(self._sent, acknowledged, unknown)
+
     def _write_outcomes(self) -> None:
-        if self._told:
-            self._ledger.record_outcomes(self._told)
-            self._told = []
+        self._note_progress()
+        if len(self._told):
+            self._ledger.append_outcomes(self._told.taken())
         self._written_at = time.monotonic()
 
     def _await_answers(self, producer: Producer) -> None:
@@ -257,18 +248,25 @@ class _InVain:
 
 
 class _Pace:
-    """When may the next record be sent, at so many a second? What was missed while brokers were away is not made up."""
+    """How many records may be sent by now, at so many a second? Of what brokers missed a second's is made up."""
 
     def __init__(self, rate: int | None) -> None:
-        self._interval_s = 0.0 if rate is None else 1 / rate
+        self._rate = rate
         self._due = time.monotonic()
 
-    def wait_s(self) -> float:
-        return self._due - time.monotonic() if self._interval_s else 0.0
+    def allowed(self, wanted: int) -> int:
+        """Return how many of so many records may be sent, and count them as sent."""
+        if self._rate is None:
+            return wanted
+        now = time.monotonic()
+        self._due = max(self._due, now - 1.0)
+        count = min(wanted, int((now - self._due) * self._rate) + 1) if now >= self._due else 0
+        self._due += count / self._rate
+        return count
 
-    def sent(self) -> None:
-        if self._interval_s:
-            self._due = max(self._due + self._interval_s, time.monotonic() - 1.0)
+    def wait_s(self) -> float:
+        """Return until when to wait: that of a high rate is kept in ticks, and the processor left to others."""
+        return min(POLL_S, max(TICK_S, self._due - time.monotonic()))
 
 
 @contextmanager
@@ -279,3 +277,7 @@ def _producer(settings: Mapping[str, str | int | bool]) -> Iterator[Producer]:
     finally:
         producer.purge()
         producer.close()
+
+
+def _record_id(message: KeyedValue) -> int:
+    return int.from_bytes(message["key"], "big")

@@ -58,6 +58,12 @@ GROUPS: dict[str, tuple[Command, ...]] = {
             "hunt", "grow schedules that nobody wrote down, run them, and say what deviates", "hunting", "add_hunt"
         ),
         Command(
+            "soak",
+            "send many records under faults, predict each from the wire, and reconcile all of them",
+            "soaking",
+            "add_soak",
+        ),
+        Command(
             "coverage",
             "say how much of a release's model brokers have been through, and run the rest",
             "coverage",

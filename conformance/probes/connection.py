@@ -239,15 +239,23 @@ def partition_metadata(connection: BrokerConnection, topic: str, partition: int)
     Raises:
         ProbeError: it does not answer, or with an unexpected error.
     """
+    return topic_metadata(connection, topic).get(partition)
+
+
+def topic_metadata(connection: BrokerConnection, topic: str) -> dict[int, PartitionMetadata]:
+    """Ask a broker what it believes about every partition of a topic; nothing when it knows no such topic.
+
+    Raises:
+        ProbeError: it does not answer, or with an unexpected error.
+    """
     version = connection.version_of(MetadataRequest, METADATA_VERSION_NEWEST)
     if version is None:
         raise ProbeError(connection.address, f"no Metadata up to version {METADATA_VERSION_NEWEST}")
     answer = connection.ask(_request(topic, version), MetadataResponse, version)
     described = next((it for it in answer.topics if it.name == topic), None)
     if described is None or _is_unknown(connection, described.error_code):
-        return None
-    found = next((it for it in described.partitions if it.partition_index == partition), None)
-    return None if found is None else _metadata(described, found, version)
+        return {}
+    return {int(it.partition_index): _metadata(described, it, version) for it in described.partitions}
 
 
 def _request(topic: str, version: int) -> Any:  # noqa: ANN401 - kafka-python is untyped

@@ -132,14 +132,26 @@ def zookeeper_replicas(session: ZooKeeperSession, topic: str, partition: int) ->
     Raises:
         ProbeError: ZooKeeper does not answer, or the assignment is not what a controller writes.
     """
+    replicas = zookeeper_assignment(session, topic).get(partition)
+    if replicas is None:
+        raise ProbeError(session.address, f"/brokers/topics/{topic} has no partition {partition}")
+    return replicas
+
+
+def zookeeper_assignment(session: ZooKeeperSession, topic: str) -> dict[int, tuple[int, ...]]:
+    """Read the assigned replicas of each of a topic's partitions from ZooKeeper, preferred leader first.
+
+    Raises:
+        ProbeError: ZooKeeper does not answer, or the assignment is not what a controller writes.
+    """
     content: bytes = b""
     path = f"/brokers/topics/{topic}"
     try:
         content, _ = session.client().get(path)
-        return tuple(map(int, json.loads(content)["partitions"][str(partition)]))
+        return {int(number): tuple(map(int, them)) for number, them in json.loads(content)["partitions"].items()}
     except (KazooException, TimeoutError) as failed:
         raise ProbeError(session.address, f"no answer: {str(failed) or type(failed).__name__}") from failed
-    except (ValueError, KeyError, TypeError) as malformed:
+    except (ValueError, KeyError, TypeError, AttributeError) as malformed:
         raise ProbeError(session.address, f"{path} holds {content!r}") from malformed
 
 

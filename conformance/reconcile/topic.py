@@ -122,7 +122,7 @@ def _options(bootstrap: str, topic: str, ranges: Mapping[int, tuple[int, int]]) 
 #
 # The key is the record id, eight bytes, big-endian. The value is the id in sixteen hexadecimal digits followed
 # by a repeated SHA-256 of key and value length, cut to that length: a changed, cut or padded value differs from
-# it. Bytes are compared, not texts, whose characters would have to be found. The twin of
+# it. Bytes are compared, not texts, whose characters would have to be looked for. The twin of
 # ``conformance.clients.records``; a test holds the two together.
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 SOAK_FILE = "soak.json"
 FAULTS_FILE = "faults.json"
-WIRE_FILE = "wire.ndjson"
+WIRE_FILE = "wire.ndjson.zst"
 PRODUCERS = "producers"
 
 

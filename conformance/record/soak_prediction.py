@@ -15,6 +15,7 @@ and ``base_offset`` plus its place in the batch, for each row with the fate ``pr
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping  # noqa: TC003 - the decoder evaluates the fields' types
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING
 from conformance.spark_extra import at_first_use
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     import pyarrow as pa

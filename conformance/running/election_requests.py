@@ -28,11 +28,11 @@ from conformance.probes.connection import (
     ProbeError,
 )
 from fault_injection.cluster.readiness import zookeeper
-from oracle.error_codes import error_name
+from oracle.error_codes import ErrorCode, error_name
 from oracle.vocabulary import ElectionKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from fault_injection.cluster.lifecycle import Cluster
     from oracle.vocabulary import BrokerId
@@ -49,15 +49,33 @@ def request_election(cluster: Cluster, asked: int, topic: str, kind: ElectionKin
     """
     zookeeper = cluster.zookeeper_address
     if zookeeper is None:
-        _ask_broker_to_elect(cluster.client_address(asked), topic, kind)
+        _require_taken("the election", *_ask_broker_to_elect(cluster.client_address(asked), topic, kind))
     elif kind is ElectionKind.PREFERRED:
         _write_node(zookeeper, topic)
     else:
         _ask_controller(cluster.client_address(asked), topic)
 
 
-def _write_node(zookeeper: str, topic: str) -> None:
-    wanted = {"version": 1, "partitions": [{"topic": topic, "partition": 0}]}
+def request_preferred_leaders(cluster: Cluster, asked: int, topic: str, partitions: int) -> None:
+    """Ask for the preferred leader of each of a topic's partitions; returns when the request is accepted.
+
+    A partition that has it already, or whose preferred leader is not in sync, is left as it is.
+
+    Raises:
+        HarnessError: nobody took the request.
+    """
+    zookeeper = cluster.zookeeper_address
+    if zookeeper is not None:
+        _write_node(zookeeper, topic, range(partitions))
+        return
+    address = cluster.client_address(asked)
+    codes = _ask_broker_to_elect(address, topic, ElectionKind.PREFERRED, range(partitions))
+    left_alone = {ErrorCode.ELECTION_NOT_NEEDED, ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE}
+    _require_taken("the election", *(code for code in codes if code not in left_alone))
+
+
+def _write_node(zookeeper: str, topic: str, partitions: Iterable[int] = (0,)) -> None:
+    wanted = {"version": 1, "partitions": [{"topic": topic, "partition": number} for number in partitions]}
     with asking_zookeeper(zookeeper, "the election could not be asked for") as session:
         session.create(PREFERRED_ELECTION_PATH, json.dumps(wanted).encode())
 
@@ -75,14 +93,15 @@ def _ask_controller(address: str, topic: str) -> None:
         raise HarnessError(f"the election was refused: {error}")
 
 
-def _ask_broker_to_elect(address: str, topic: str, kind: ElectionKind) -> None:
-    partitions = [ElectLeadersRequest.TopicPartitions(topic=topic, partitions=[0])]
-    request = ElectLeadersRequest(
-        election_type=ELECTION_TYPES[kind], topic_partitions=partitions, timeout_ms=DEADLINE_MS
-    )
+def _ask_broker_to_elect(
+    address: str, topic: str, kind: ElectionKind, partitions: Iterable[int] = (0,)
+) -> tuple[int, ...]:
+    """Return the error codes of the answer."""
+    wanted = [ElectLeadersRequest.TopicPartitions(topic=topic, partitions=list(partitions))]
+    request = ElectLeadersRequest(election_type=ELECTION_TYPES[kind], topic_partitions=wanted, timeout_ms=DEADLINE_MS)
     answer = _ask_broker(address, request, ElectLeadersResponse, NO_ELECTION, version=1)
-    codes = [one.error_code for named in answer.replica_election_results for one in named.partition_result]
-    _require_taken("the election", answer.error_code, *codes)
+    codes = (one.error_code for named in answer.replica_election_results for one in named.partition_result)
+    return answer.error_code, *codes
 
 
 NO_ELECTION = "the election could not be asked for"

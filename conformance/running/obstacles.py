@@ -139,19 +139,6 @@ class RaisedObstacles:
         way = LinkDirection(follower, leader, "replication", opened_by="sender")
         return network.ImpairedNetwork("cut", self._gate, impairments.LinkCut((way,), "reset"))
 
-    def _isolation(self, broker: BrokerId) -> tuple[network.ImpairedNetwork, ...]:
-        """Return the faults that cut a broker off.
-
-        Its connections to a KRaft controller stay, and nothing passes: from 3.9 on a broker that has to connect anew
-        goes to the address that the controller has told it, past the gate (KIP-853).
-        """
-        reset = impairments.LinkCut(around(broker, "replication"), "reset")
-        links = network.ImpairedNetwork("isolate", self._gate, reset)
-        if self._cluster.zookeeper_address is not None:
-            return (links,)
-        silent = impairments.LinkCut(around(broker, "controller"), "blackhole")
-        return links, network.ImpairedNetwork("isolate", self._gate, silent)
-
     def _heal(self, fault: Fault) -> None:
         """Take a fault back.
 
@@ -183,7 +170,7 @@ class RaisedObstacles:
 
     def _isolate(self, broker: BrokerId) -> None:
         self._silent_since[broker] = time.monotonic()
-        standing = [self._faults.inject(fault) for fault in self._isolation(broker)]
+        standing = [self._faults.inject(fault) for fault in isolation(self._cluster, self._gate, broker)]
         self.isolated |= {broker}
         self._holding.discharge(broker)
         self._recorder.mark(
@@ -200,7 +187,7 @@ class RaisedObstacles:
         return all(entry.has_fired for entry in standing)
 
     def _rejoin(self, broker: BrokerId) -> None:
-        for fault in self._isolation(broker):
+        for fault in isolation(self._cluster, self._gate, broker):
             self._heal(fault)
         self.isolated -= {broker}
         self._silent_since.pop(broker, None)
@@ -212,3 +199,17 @@ class RaisedObstacles:
         is_kept = broker in self.paused | self.unlisted()
         if self._cluster.is_alive(broker) and not is_kept:
             await_return(self._cluster, broker, unreachable=self.unhearing, unlisted=self.unlisted)
+
+
+def isolation(cluster: Cluster, gate: GateProxy, broker: BrokerId | int) -> tuple[network.ImpairedNetwork, ...]:
+    """Return the faults that cut a broker off from every other node, and not from clients.
+
+    Its connections to a KRaft controller stay, and nothing passes: from 3.9 on a broker that has to connect anew goes
+    to the address that the controller has told it, past the gate (KIP-853).
+    """
+    reset = impairments.LinkCut(around(broker, "replication"), "reset")
+    links = network.ImpairedNetwork("isolate", gate, reset)
+    if cluster.zookeeper_address is not None:
+        return (links,)
+    silent = impairments.LinkCut(around(broker, "controller"), "blackhole")
+    return links, network.ImpairedNetwork("isolate", gate, silent)

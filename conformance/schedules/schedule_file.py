@@ -35,6 +35,21 @@ def read_schedule(path: Path) -> Scenario:
     Raises:
         ScheduleFileError: if it cannot be read or understood.
     """
+    document, root = read_yaml(path)
+    try:
+        schedule = decode(document)
+        check_structure(schedule)
+    except ScheduleError as error:
+        raise ScheduleFileError(located(path, root, error)) from error
+    return Scenario(name=schedule.id, schedule=schedule, explanation=f"from {path.name}")
+
+
+def read_yaml(path: Path) -> tuple[Any, yaml.Node | None]:
+    """Read a YAML file: what it holds, and its nodes, which know their lines.
+
+    Raises:
+        ScheduleFileError: it cannot be read, is no YAML, or has a key twice in one mapping.
+    """
     try:
         text = path.read_text(encoding="utf-8")
         document = yaml.safe_load(text)
@@ -46,12 +61,7 @@ def read_schedule(path: Path) -> Scenario:
         raise ScheduleFileError(f"{path}: not valid YAML: {what}") from error
     if (twice := _key_that_stands_twice(root)) is not None:
         raise ScheduleFileError(f"{path}:{twice}")
-    try:
-        schedule = decode(document)
-        check_structure(schedule)
-    except ScheduleError as error:
-        raise ScheduleFileError(located(path, root, error)) from error
-    return Scenario(name=schedule.id, schedule=schedule, explanation=f"from {path.name}")
+    return document, root
 
 
 def _key_that_stands_twice(root: yaml.Node | None) -> str | None:
@@ -91,7 +101,7 @@ def located(path: Path, root: yaml.Node | None, error: ScheduleError) -> str:
 
 def _place(root: yaml.Node | None, error: ScheduleError) -> int | None:
     """Find the place in the file of the step that an error is about."""
-    steps = _value(root, "steps")
+    steps = value_at(root, "steps")
     if error.step is None or not isinstance(steps, yaml.SequenceNode):
         return error.step
     return written_at(yaml.safe_load(yaml.serialize(steps)), error.step)
@@ -101,27 +111,28 @@ def _line(root: yaml.Node | None, error: ScheduleError, place: int | None) -> in
     """Find the line of the field, else of the step, else of the document."""
     node = root
     if place is not None:
-        steps = _value(root, "steps")
+        steps = value_at(root, "steps")
         if isinstance(steps, yaml.SequenceNode) and place < len(steps.value):
             node = steps.value[place]
-    found = _key_line(node, error.field) if error.field is not None else None
+    found = key_line(node, error.field) if error.field is not None else None
     if found is not None:
         return found
     return node.start_mark.line if node is not None else 0
 
 
-def _value(node: yaml.Node | None, key: str) -> yaml.Node | None:
+def value_at(node: yaml.Node | None, key: str) -> yaml.Node | None:
+    """Find what a mapping has under a key; None if it has none, or is no mapping."""
     pairs = node.value if isinstance(node, yaml.MappingNode) else []
     return next((value for name, value in pairs if name.value == key), None)
 
 
-def _key_line(node: yaml.Node | None, key: str) -> int | None:
-    """Find a key in a mapping or in the mappings directly below it."""
+def key_line(node: yaml.Node | None, key: str) -> int | None:
+    """Find the line, from 0, of a key in a mapping or in the mappings directly below it."""
     pairs = node.value if isinstance(node, yaml.MappingNode) else []
     for name, value in pairs:
         if name.value == key:
             return int(name.start_mark.line)
-        below = _key_line(value, key) if isinstance(value, yaml.MappingNode) else None
+        below = key_line(value, key) if isinstance(value, yaml.MappingNode) else None
         if below is not None:
             return below
     return None

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from conformance.observation.wire_moments import WireMoments, request_key
 from conformance.record.attached import IDS_MAX
 from conformance.record.soak import WIRE_FILE
-from conformance.record.wire import FETCH, NONE, PRODUCE
+from conformance.record.wire import FETCH, NONE, PRODUCE, BatchOfIds
 from conformance.wire_trace.partition import TopicOfInterest
 from oracle.error_codes import ErrorCode
 from oracle.tracing.committed import Fate
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from conformance.observation.wire_moments import WireMoment
     from conformance.record.directory import RunDirectory
     from conformance.record.soak import Soak
-    from conformance.record.wire import FrameEntry, IdBatch
+    from conformance.record.wire import FrameEntry
     from conformance.soak.lineage import Lineage
     from oracle.tracing.committed import Epochs, FinalLog
     from oracle.tracing.observed import RequestKey, TopicPartition
@@ -68,6 +68,7 @@ class SentBatch:
     Attributes:
         first_id, count: its ids: ``first_id``, and on by the number of partitions.
         leader: the broker that it was sent to.
+        place: of its first record among those that were sent with it: a batch from which ids are missing has pieces.
         answer: ``acknowledged``, the name of an error, or ``none``.
         copies: where it lies, as far as answers to followers and its own acknowledgement show.
     """
@@ -77,7 +78,7 @@ class SentBatch:
     count: int
     leader: BrokerId
     acks: int
-    sent_at: int
+    place: int = 0
     is_sent_again: bool = False
     answer: str = UNANSWERED
     copies: list[Copy] = field(default_factory=list)
@@ -160,7 +161,7 @@ class OpenBatches:
             place += 1
         del batches[place]
 
-    def around(self, partition: int, batch: IdBatch) -> Iterator[SentBatch]:
+    def around(self, partition: int, batch: BatchOfIds) -> Iterator[SentBatch]:
         """Yield the batches that may share ids with one that an answer brings."""
         if batch.first_id < 0:
             return
@@ -222,11 +223,11 @@ class FollowedBatches:
             partition = self._topic.partition_of(entry)
             if partition is None:
                 continue
-            for batch in entry.batches:
+            for batch in pieces(entry, self._soak.partitions):
                 is_again = self._again.has(entry.partition, batch.first_id, batch.count)
                 sent = SentBatch(
                     partition, batch.first_id, batch.count, BrokerId(frame.destination), frame.said.acks or 0,
-                    moment.at, is_again,
+                    batch.base_offset, is_again,
                 )  # fmt: skip
                 self._open.add(sent)
                 self._asked.setdefault(request_key(frame), []).append(sent)
@@ -241,7 +242,7 @@ class FollowedBatches:
                 sent.answer = _named(entry.error)
                 continue
             sent.answer = ACKNOWLEDGED
-            yield from self._acknowledged(sent, Offset(entry.base_offset), moment.at)
+            yield from self._acknowledged(sent, Offset(entry.base_offset + sent.place), moment.at)
 
     def _acknowledged(self, sent: SentBatch, base: Offset, at: int) -> Iterator[BatchRow]:
         epochs = self._lineage.epochs_of(sent.partition, sent.leader, at)
@@ -260,11 +261,11 @@ class FollowedBatches:
     def _fetched(self, moment: WireMoment) -> None:
         for entry in moment.frame.said.entries:
             partition = self._topic.partition_of(entry)
-            for batch in entry.batches if partition is not None else ():
+            for batch in pieces(entry, self._soak.partitions) if partition is not None else ():
                 for sent in self._open.around(entry.partition, batch):
                     self._note_copy(sent, entry, batch, moment)
 
-    def _note_copy(self, sent: SentBatch, entry: FrameEntry, batch: IdBatch, moment: WireMoment) -> None:
+    def _note_copy(self, sent: SentBatch, entry: FrameEntry, batch: BatchOfIds, moment: WireMoment) -> None:
         """Note the records of a batch that an answer to a follower brings."""
         step = self._soak.partitions
         skipped, rest = divmod(sent.first_id - batch.first_id, step)
@@ -332,6 +333,16 @@ class FollowedBatches:
             rule="" if fate is Fate.PRESENT else self._lineage.rules.truncation.rule.name,
             reason=why,
         )
+
+
+def pieces(entry: FrameEntry, step: int) -> Iterator[BatchOfIds]:
+    """Yield the ids of an entry, in pieces in which they grow by one step."""
+    for batch in entry.batches:
+        if batch.count == 1 or batch.step == step:
+            yield batch
+        else:
+            for place in range(batch.count):
+                yield BatchOfIds(batch.base_offset + place, 1, batch.first_id + place * batch.step)
 
 
 def _carried(entry: FrameEntry, offset: Offset) -> Epochs:

@@ -12,6 +12,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from conformance.observation.errors import FramesMissingError, TraceUnreadableError
+from conformance.record.soak_course import COURSE_FILE
 from conformance.record.soak_prediction import (
     BATCHES_FILE,
     PREDICTION_FILE,
@@ -26,6 +27,7 @@ from conformance.record.soak_prediction import (
 from conformance.record.timeline import Event, read_timeline
 from conformance.record.wire import NONE
 from conformance.soak.batches import FollowedBatches, IdsSentAgain
+from conformance.soak.course import Course
 from conformance.soak.lineage import Lineage
 from conformance.soak.stream import SoakStream
 from oracle.rules.by_version import rules_for
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
 
     from conformance.record.directory import RunDirectory
     from conformance.record.soak import Soak
-    from conformance.record.wire import IdBatch
+    from conformance.record.wire import BatchOfIds
     from oracle.rules.rule_set import RuleSet
     from oracle.tracing.committed import FatedRange
     from oracle.tracing.observed import TopicPartition
@@ -76,6 +78,7 @@ def predict_soak(run: RunDirectory, soak: Soak, rules: RuleSet | None = None) ->
         why_not=why_not,
     )
     run.write(PREDICTION_FILE, frozen)
+    run.write(COURSE_FILE, predicted.course.course())
     return frozen
 
 
@@ -93,6 +96,7 @@ class _Predicted:
         self._run = run
         self._soak = soak
         self.lineage = Lineage(rules, soak)
+        self.course = Course(soak)
         self._again = IdsSentAgain(soak)
         self._faults = StandingFaults(run)
         self.touched = 0
@@ -106,11 +110,13 @@ class _Predicted:
         """
         for event in SoakStream(self._run, self._soak, self._sent):
             self.lineage.feed(event)
+            self.course.feed(event)
         self._followed = FollowedBatches(self._run, self._soak, self.lineage, self._again)
 
-    def _sent(self, partition: int, batch: IdBatch, at: int) -> None:
+    def _sent(self, partition: int, batch: BatchOfIds, at: int) -> None:
         if batch.first_id != NONE:
             self._again.sent(partition, batch.first_id, batch.count)
+        self.course.sent(batch.count, at)
         self.touched += batch.count * self._faults.stand_at(at)
 
     def batches(self) -> Iterator[Any]:

@@ -7,14 +7,17 @@ their answers on the wire: the answer of a broker says where it appended a batch
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from conformance.observation.frame_events import FrameEvents
 from conformance.observation.run_events import BrokerLives, broker_events, in_time
-from conformance.observation.wire_moments import InFlight, WireMoment, WireMoments, request_key
+from conformance.observation.wire_moments import WireMoment, WireMoments, request_key
 from conformance.record.soak import WIRE_FILE
 from conformance.record.timeline import read_timeline
+from conformance.record.wire import BatchOfIds
+from conformance.soak.batches import pieces
 from conformance.wire_trace.partition import TopicOfInterest
 from oracle.error_codes import ErrorCode
 from oracle.tracing.observed import (
@@ -28,14 +31,16 @@ from oracle.tracing.observed import (
 from oracle.vocabulary import Acks, BrokerId, Offset
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from conformance.record.directory import RunDirectory
     from conformance.record.soak import Soak
-    from conformance.record.wire import FrameEntry, IdBatch
-    from oracle.tracing.observed import Event
+    from conformance.record.wire import FrameEntry
+    from oracle.tracing.observed import Event, RequestKey
 
 PRODUCE = 0
+Sent = Callable[[int, BatchOfIds, int], None]
+"""Told of each batch that leaves a producer: its partition, its ids, and when."""
 
 
 class SoakStream:
@@ -44,19 +49,19 @@ class SoakStream:
     Args:
         run: the soak's directory.
         soak: of it.
-        sent: told of each batch that leaves a producer: its partition, its ids, and when.
+        sent: told of each batch; None if nobody wants to know.
 
     Attributes:
         frames: the frames between nodes, with the numbers of those that were shown to the model.
         moments: all frames as they are read.
     """
 
-    def __init__(self, run: RunDirectory, soak: Soak, sent: Callable[[int, IdBatch, int], None] | None = None) -> None:
+    def __init__(self, run: RunDirectory, soak: Soak, sent: Sent | None = None) -> None:
         self._soak = soak
         self._run = run
         self.frames = FrameEvents(soak.topic, soak.topic_id)
         self.moments = WireMoments(run.path / WIRE_FILE)
-        self._produced = ProduceEvents(TopicOfInterest(soak.topic, soak.topic_id), sent)
+        self._produced = ProduceEvents(TopicOfInterest(soak.topic, soak.topic_id), soak.partitions, sent)
         self._lives = BrokerLives()
 
     def __iter__(self) -> Iterator[Event]:
@@ -98,10 +103,11 @@ class SoakStream:
 class ProduceEvents:
     """Turns Produce requests and their answers into what producers are told."""
 
-    def __init__(self, topic: TopicOfInterest, sent: Callable[[int, IdBatch, int], None] | None) -> None:
+    def __init__(self, topic: TopicOfInterest, step: int, sent: Sent | None) -> None:
         self._topic = topic
+        self._step = step
         self._told_of = sent
-        self._in_flight: InFlight[tuple[int, Acks, dict[TopicPartition, int]]] = InFlight()
+        self._in_flight: dict[RequestKey, tuple[int, Acks, dict[TopicPartition, int]]] = {}
 
     def of(self, moment: WireMoment) -> Iterator[Acknowledged | Refused]:
         """Return the events of one moment: those of an answer come when it has left its broker."""
@@ -111,9 +117,9 @@ class ProduceEvents:
         if frame.direction == "request":
             counts = {p: entry.record_count for entry in frame.said.entries if (p := self._topic.partition_of(entry))}
             self._tell(moment)
-            self._in_flight.sent(request_key(frame), (moment.at, Acks(frame.said.acks or 0), counts))
+            self._in_flight[request_key(frame)] = moment.at, Acks(frame.said.acks or 0), counts
             return
-        asked = self._in_flight.delivered(request_key(frame))
+        asked = self._in_flight.pop(request_key(frame), None)
         if asked is not None:
             sent_at, acks, counts = asked
             for entry in frame.said.entries:
@@ -125,7 +131,7 @@ class ProduceEvents:
         if self._told_of is None:
             return
         for entry in moment.frame.said.entries:
-            for batch in entry.batches if self._topic.partition_of(entry) is not None else ():
+            for batch in pieces(entry, self._step) if self._topic.partition_of(entry) is not None else ():
                 self._told_of(entry.partition, batch, moment.at)
 
 

@@ -62,6 +62,7 @@ class FaultEntry:
         number: counted from 1 in the order of injection.
         fault: the fault.
         done: what injecting it did, in words.
+        is_given_up: whether nobody waits for it to fire any more.
     """
 
     number: int
@@ -69,6 +70,7 @@ class FaultEntry:
     done: str = ""
     has_fired: bool = False
     is_healed: bool = False
+    is_given_up: bool = False
 
 
 class FaultAccount:
@@ -166,6 +168,15 @@ class FaultAccount:
         finally:  # a look that fails keeps no fault standing
             self._take_back(entry)
 
+    def give_up(self, entry: FaultEntry) -> str | None:
+        """Take a fault back, and say in words that it never fired; None if it did.
+
+        That is no complaint at the end any more: whoever gives it up tells of it.
+        """
+        self.heal(entry)
+        entry.is_given_up = True
+        return None if entry.has_fired else _complaint(entry.fault)
+
     def look(self) -> None:
         """Stamp the faults that have fired on a frame since the last look."""
         for entry in self.standing:
@@ -214,8 +225,8 @@ class FaultAccount:
         self._stamp(entry, FaultStage.HEALED, healed or f"{entry.fault.name}: there was nothing to take back")
 
     def _unfired(self) -> list[str]:
-        waited = [it.fault for it in self._entries if not it.has_fired and isinstance(it.fault, Waiting)]
-        return [f"{it.name} never fired: it awaited {it.awaited()}; {it.came_instead()}" for it in waited]
+        waited = (it.fault for it in self._entries if not (it.has_fired or it.is_given_up))
+        return [said for fault in waited if (said := _complaint(fault)) is not None]
 
     def _heal_all(self) -> tuple[list[str], BaseException | None]:
         """Heal what stands; return what failed, and an interruption that came meanwhile and must go on."""
@@ -268,3 +279,10 @@ class FaultAccount:
         at_ns = time.monotonic_ns() if frame is None else frame.at_ns
         hold = entry.fault.hold if isinstance(entry.fault, GateFault) else None
         self._on_event(FaultEvent(entry.number, entry.fault.name, stage, at_ns, text, frame, proof, hold))
+
+
+def _complaint(fault: Fault) -> str | None:
+    """Say in words that a fault never fired; None if it waits for nothing."""
+    if not isinstance(fault, Waiting):
+        return None
+    return f"{fault.name} never fired: it awaited {fault.awaited()}; {fault.came_instead()}"

@@ -32,9 +32,11 @@ from fault_injection.wire.points import Direction, Point
 from fault_injection.wire.readings import Readings
 from fault_injection.wire.rounds import Round, Rounds
 from fault_injection.wire.trace import Keeps, Outcome, Trace
-from fault_injection.wire.unread import UnreadFrame, UnreadFrames
+from fault_injection.wire.unread import FRAMES_MAX, UnreadFrame, UnreadFrames
 
 TELLING_REQUESTS = 4  # who sends has named itself by then, or never will
+STUCK_NS = 1_000_000_000
+"""A frame that is being sent for so long has a line, so that no reader of the trace waits for its fate."""
 
 
 class GateProxy:
@@ -47,6 +49,7 @@ class GateProxy:
         schemas: a kafka-clients 3.9 jar; without it the controller's requests are not decoded.
         on_event: told of everything that happens to armed actions, in order; must return quickly.
         reads_ids: whether record ids are told of Produce requests and of answers to FETCH (``IdBatch``).
+        unread_max: so many frames wait to be read at most: whoever arms an action, or loses a link, waits for them.
 
     Attributes:
         network: the ports and connections; cuts, delays and resets of the links.
@@ -64,6 +67,7 @@ class GateProxy:
         on_event: Callable[[GateEvent], None] = lambda _: None,
         *,
         reads_ids: bool = False,
+        unread_max: int = FRAMES_MAX,
     ) -> None:
         self._codec = Codec(load_schemas(schemas) if schemas is not None else SHIPPED, reads_ids=reads_ids)
         self._on_event = on_event
@@ -72,8 +76,9 @@ class GateProxy:
         self._spaces: dict[str, ParkingSpace] = {}
         self._is_watched = False
         self._readings = Readings(self._codec)
-        self._unread = UnreadFrames(self.read)
+        self._unread = UnreadFrames(self.read, unread_max)
         self._trace = Trace()
+        self._departed: dict[int, Passage] = {}
         self._seq = count()
         self._connections = count()
         self._failures: list[str] = []
@@ -287,6 +292,11 @@ class GateProxy:
         self.trace.end(next(self._seq))
 
     @property
+    def backlog(self) -> tuple[int, int]:
+        """How many frames went on and are still to be read, and how many lines are still to be written."""
+        return len(self._unread), self._trace.waiting
+
+    @property
     def undecodable(self) -> int:
         """How many frames should have decoded and did not; they were passed on all the same."""
         return self._codec.undecodable
@@ -366,6 +376,7 @@ class GateProxy:
     def read(self, frames_max: int | None = None) -> None:
         """Read frames that went on unread, the oldest first; all of them unless told how many."""
         with self._lock:
+            self._tell_stuck()
             left = len(self._unread) if frames_max is None else frames_max
             while left > 0 and (unread := self._unread.take()) is not None:
                 left -= 1
@@ -374,7 +385,16 @@ class GateProxy:
                 except Exception as defect:  # noqa: BLE001 - it went on already; whoever judges must know
                     self.failed(defect)
                 else:
+                    self._departed[unread.seq] = unread.passage
                     self._write(unread)
+
+    def _tell_stuck(self) -> None:
+        """Write down, with the lock held, the frames whose receiver has not read for long: what will become of them."""
+        while self._departed:
+            passage = next(iter(self._departed.values()))
+            if time.monotonic_ns() - passage.arrived_ns < STUCK_NS:
+                return
+            self.ended(passage, None, "held")
 
     def request_arrived(self, connection: ConnectionState, frame: bytearray) -> Passage:
         """Decide about a request."""
@@ -447,11 +467,14 @@ class GateProxy:
             self._readings.follow(passage, now_ns)
             if passage.direction == "request" and passage.request is not None and not passage.connection.is_lost:
                 self._gate.on_forwarded(passage.request)
+            self._departed[passage.seq] = passage
             return now_ns
 
     def ended(self, passage: Passage, forwarded_ns: int | None, outcome: Outcome) -> None:
         """Write down what became of a frame."""
-        self._trace.write(passage.entry(forwarded_ns, outcome))
+        with self._lock:
+            self._departed.pop(passage.seq, None)
+            self._trace.write(passage.entry(forwarded_ns, outcome))
 
     def failed(self, defect: Exception) -> None:
         """Note a failure of the tester's own: frames may have been lost by it."""

@@ -23,10 +23,17 @@ from fault_injection.wire.controller_views import (
     StopReplicaView,
     UpdateMetadataView,
 )
-from fault_injection.wire.headers import HeaderError, RequestHeader, request_header, response_correlation_id
+from fault_injection.wire.headers import (
+    HeaderError,
+    RequestHeader,
+    request_body_offset,
+    request_header,
+    response_correlation_id,
+)
 from fault_injection.wire.messages import RequestView, ResponseView
 from fault_injection.wire.passage import ConnectionState, Passage
 from fault_injection.wire.points import METADATA_TOPIC, METADATA_TOPIC_ID, Direction, ObservedRequest
+from fault_injection.wire.produce_reader import is_flexible, read_acks
 from fault_injection.wire.rounds import Rounds
 from fault_injection.wire.unread import KEPT_BYTES_MAX, Content, SaidRequest, SaidResponse, UnreadFrame
 from fault_injection.wire.views import EpochRequestView, FetchRequestView, FetchResponseView, ProduceRequestView
@@ -65,8 +72,8 @@ class Readings:
             api_key, api_version, correlation_id = _REQUEST_START.unpack_from(frame, _LENGTH_BYTES)
         except struct.error:
             return None
-        if api_key == PRODUCE_KEY:
-            return None  # whether it is answered at all stands in its body
+        if api_key == PRODUCE_KEY and not _is_answered(frame):
+            return None
         if len(connection.asked) >= UNANSWERED_MAX:
             connection.asked.clear()  # their answers are read at once
         connection.asked[correlation_id] = api_key, api_version
@@ -172,6 +179,16 @@ class Readings:
             self.rounds.on_response_forwarded(request, response, passage.arrived_ns, now_ns)
         if connection.is_lost and not connection.is_orphaned:
             self.rounds.connection_lost(connection.number)
+
+
+def _is_answered(produce: bytearray) -> bool:
+    """Return whether a Produce request has an answer, as it is not sent with acks=0; False if it cannot be read."""
+    try:
+        header = request_header(produce)
+        offset = request_body_offset(produce, header, is_flexible=is_flexible(header.api_version))
+        return read_acks(produce, offset, header.api_version) != 0
+    except (HeaderError, ValueError, IndexError, struct.error):
+        return False
 
 
 # Which broker sent a request?

@@ -51,8 +51,10 @@ def epoch_runs(records: bytes | memoryview) -> tuple[EpochBatches, ...]:
 
 # Which record ids do batches carry?
 #
-# An id is a key of eight bytes. A batch of magic 2 is told by its first id, as its other records are read by nobody.
-# Messages are joined while offsets follow each other and ids grow by one step.
+# An id is a key of eight bytes. Of a batch of magic 2 the first two records are read, and the last one, which lies as
+# far before the end as a record of the first one's length does: where that is as far from the first as ids of one step
+# are, all are. Else every record is read, as after a producer's retries. Messages are joined while offsets follow each
+# other and ids grow by one step.
 
 
 KEY_BYTES = 8
@@ -60,7 +62,7 @@ KEY_BYTES = 8
 _HEADER_BYTES = 61
 _ATTRIBUTES_OFFSET = 22  # the low byte of two
 _COUNT_OFFSET = 57
-_FIELDS_BEFORE_KEY = 3  # length, timestamp delta, offset delta
+_NO_HEADERS = b"\0"
 _KEY_LENGTH_V2 = 2 * KEY_BYTES  # zigzag
 _KEY_OFFSET = {0: 18, 1: 26}  # a timestamp since magic 1
 
@@ -73,7 +75,8 @@ def id_batches(records: bytes | memoryview) -> tuple[IdBatch, ...]:
     Raises:
         struct.error: a batch is shorter than its own header.
     """
-    batches: list[IdBatch] = []
+    batches: list[IdBatch | _Messages] = []
+    messages: _Messages | None = None
     position, length = 0, len(records)
     while position + _ENTRY.size + _MESSAGE.size <= length:
         base_offset, size = _ENTRY.unpack_from(records, position)
@@ -83,33 +86,78 @@ def id_batches(records: bytes | memoryview) -> tuple[IdBatch, ...]:
         magic = records[position + MAGIC_OFFSET]
         if magic >= RECORD_BATCH_MAGIC:
             (count,) = _INT32.unpack_from(records, position + _COUNT_OFFSET)
-            batches.append(IdBatch(base_offset, count, _first_id(records, position, end)))
+            batches += _of_batch(records, position, end, base_offset, count)
         else:
-            message = _message(records, position, end, magic)
-            joined = _joined(batches[-1], base_offset, message) if batches else None
-            if joined is not None:
-                batches[-1] = joined
-            else:
-                batches.append(IdBatch(base_offset, 1, message))
+            first_id = _id_of_message(records, position, end, magic)
+            if messages is None or not messages.takes(base_offset, first_id):
+                messages = _Messages(base_offset, first_id)
+                batches.append(messages)
         position = end
-    return tuple(batches)
+    return tuple(one.batch() if isinstance(one, _Messages) else one for one in batches)
 
 
-def _first_id(records: bytes | memoryview, position: int, end: int) -> int:
-    """Return the id of a batch's first record: behind length, attributes, and deltas of timestamp and offset."""
+def _of_batch(records: bytes | memoryview, position: int, end: int, base_offset: int, count: int) -> list[IdBatch]:
+    """Return the ids of one batch of magic 2, in pieces whose ids grow by one step."""
     if records[position + _ATTRIBUTES_OFFSET] & CODEC_MASK:
-        return NONE
-    at = position + _HEADER_BYTES
-    for field in range(_FIELDS_BEFORE_KEY):
-        while at < end and records[at] & 0x80:  # a varint goes on
-            at += 1
-        at += 2 if field == 0 else 1  # the attributes are one byte behind the length
-    if at + 1 + KEY_BYTES > end or records[at] != _KEY_LENGTH_V2:
-        return NONE
-    return int(_ID.unpack_from(records, at + 1)[0])
+        return [IdBatch(base_offset, count, NONE)]
+    first_id, value_length, at = _record(records, position + _HEADER_BYTES, end)
+    if first_id == NONE or count == 1:
+        return [IdBatch(base_offset, count, first_id)]
+    second_id, _, _ = _record(records, at, end)
+    step = second_id - first_id
+    last_at = end - len(_NO_HEADERS) - value_length - _varint_bytes(2 * value_length) - KEY_BYTES
+    is_key = last_at > at and records[last_at - 1] == _KEY_LENGTH_V2
+    if step > 0 and is_key and _ID.unpack_from(records, last_at)[0] == first_id + (count - 1) * step:
+        return [IdBatch(base_offset, count, first_id, step)]
+    return _walked(records, position + _HEADER_BYTES, end, base_offset, count)
 
 
-def _message(records: bytes | memoryview, position: int, end: int, magic: int) -> int:
+def _walked(records: bytes | memoryview, at: int, end: int, base_offset: int, count: int) -> list[IdBatch]:
+    """Return the ids of one batch, every record read as far as lengths lead on."""
+    joined: list[_Messages] = []
+    unread: list[IdBatch] = []
+    for offset in range(base_offset, base_offset + count):
+        record_id, _, following = _record(records, at, end)
+        if not at < following <= end:
+            unread.append(IdBatch(offset, base_offset + count - offset, NONE))
+            break
+        at = following
+        if not joined or not joined[-1].takes(offset, record_id):
+            joined.append(_Messages(offset, record_id))
+    return [*(one.batch() for one in joined), *unread]
+
+
+def _record(records: bytes | memoryview, at: int, end: int) -> tuple[int, int, int]:
+    """Return id and value length of a record of magic 2, and where the next one begins; no id: NONE."""
+    length, at = _varint(records, at, end)
+    following = at + length
+    _, at = _varint(records, at + 1, end)  # behind the attributes the delta of its timestamp
+    _, at = _varint(records, at, end)
+    key_length, at = _varint(records, at, end)
+    if key_length != KEY_BYTES or at + KEY_BYTES > end:
+        return NONE, 0, following
+    value_length, _ = _varint(records, at + KEY_BYTES, end)
+    return int(_ID.unpack_from(records, at)[0]), max(value_length, 0), following
+
+
+def _varint(records: bytes | memoryview, at: int, end: int) -> tuple[int, int]:
+    """Return a number in zigzag, and where it ends; 0 beyond the end of the batch."""
+    number = shift = 0
+    while at < end:
+        byte = records[at]
+        at += 1
+        number |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return (number >> 1) ^ -(number & 1), at
+        shift += 7
+    return 0, end
+
+
+def _varint_bytes(number: int) -> int:
+    return max(-(-number.bit_length() // 7), 1)
+
+
+def _id_of_message(records: bytes | memoryview, position: int, end: int, magic: int) -> int:
     _, _, attributes = _MESSAGE.unpack_from(records, position + _ENTRY.size)
     at = position + _KEY_OFFSET[magic]
     if attributes & CODEC_MASK or at + _INT32.size + KEY_BYTES > end:
@@ -118,12 +166,25 @@ def _message(records: bytes | memoryview, position: int, end: int, magic: int) -
     return int(_ID.unpack_from(records, at + _INT32.size)[0]) if length == KEY_BYTES else NONE
 
 
-def _joined(batch: IdBatch, offset: int, first_id: int) -> IdBatch | None:
-    """Return a batch of messages with the next one; None if that begins another."""
-    if NONE in (batch.first_id, first_id) or offset != batch.base_offset + batch.count:
-        return None
-    last_id = batch.first_id + (batch.count - 1) * batch.step
-    step = first_id - last_id
-    if step < 1 or (batch.count > 1 and step != batch.step):
-        return None
-    return IdBatch(batch.base_offset, batch.count + 1, batch.first_id, step)
+class _Messages:
+    """Messages, or records, that are joined while they are read."""
+
+    __slots__ = ("_base_offset", "_count", "_first_id", "_last_id", "_step")
+
+    def __init__(self, offset: int, first_id: int) -> None:
+        self._base_offset, self._count, self._step = offset, 1, NONE
+        self._first_id = self._last_id = first_id
+
+    def takes(self, offset: int, its_id: int) -> bool:
+        """Join the next message; False if it begins others."""
+        step = its_id - self._last_id
+        if offset != self._base_offset + self._count or step < 1 or self._last_id == NONE:
+            return False
+        if self._count > 1 and step != self._step:
+            return False
+        self._count, self._step, self._last_id = self._count + 1, step, its_id
+        return True
+
+    def batch(self) -> IdBatch:
+        """Return what they are."""
+        return IdBatch(self._base_offset, self._count, self._first_id, self._step)

@@ -159,6 +159,11 @@ class Trace:
         self._writer = threading.Thread(target=self._write_all, name="wire-trace", daemon=True)
         self._writer.start()
 
+    @property
+    def waiting(self) -> int:
+        """How many lines are still to be written."""
+        return self._orders.qsize()
+
     def write(self, entry: TraceEntry) -> None:
         """Write down a frame; nothing happens while no file was given."""
         if self._is_open:

@@ -79,9 +79,11 @@ class UnreadFrames:
 
     Args:
         read: reads at most so many frames, the oldest first.
+        frames_max: so many wait at most; from then on each that is added has two read.
     """
 
-    def __init__(self, read: Callable[[int], None]) -> None:
+    def __init__(self, read: Callable[[int], None], frames_max: int = FRAMES_MAX) -> None:
+        self._frames_max = frames_max
         self._frames: deque[UnreadFrame] = deque()
         self._read = read
         self._added = 0
@@ -100,7 +102,7 @@ class UnreadFrames:
             self._added += 1
         if self._thread is None:
             self._start()
-        if len(self._frames) > FRAMES_MAX:
+        if len(self._frames) > self._frames_max:
             self._read(2)  # one more than was added
 
     def take(self) -> UnreadFrame | None:

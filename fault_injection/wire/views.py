@@ -25,14 +25,13 @@ class EpochBatches:
 
 @dataclass(frozen=True, slots=True)
 class IdBatch:
-    """The ids of a record batch, or of messages that follow each other, as far as their keys show them.
+    """The ids of a record batch, of a piece of one, or of messages that follow each other, as their keys show them.
 
     Attributes:
         base_offset: of the first record; in a Produce request as it was sent, which counts from 0.
         count: how many records; 1 of a compressed wrapper of messages, as its header says no more.
         first_id: the first record's key as a number; -1 if it has not eight bytes or is compressed.
-        step: by how much ids grow from message to message; -1 if there is one, or in a batch of magic 2, whose first
-            record alone is read.
+        step: by how much ids grow from record to record; -1 if there is one.
     """
 
     base_offset: int

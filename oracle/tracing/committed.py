@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import chain, pairwise
+from itertools import chain, groupby, pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from oracle.tracing.known_log import UNBOUNDED
@@ -68,16 +69,11 @@ class FinalLog:
         """Yield what became of the records that a leader appended at these offsets in one of its epochs."""
         bounds = (offset for epoch in epochs for offset in self._bounds(epoch, first, last))
         cuts = sorted({first, Offset(last + 1), *bounds})
-        newest = max(epochs)
-        begun: FatedRange | None = None
-        for start, following in pairwise(cuts):
-            fate = self._fate_in(epochs, start)
-            if begun is not None and begun.fate is not fate:
-                yield begun
-                begun = None
-            begun = FatedRange(newest, start if begun is None else begun.first, Offset(following - 1), fate)
-        if begun is not None:
-            yield begun
+        pieces = [(self._fate_in(epochs, start), start, following) for start, following in pairwise(cuts)]
+        for fate, alike in groupby(pieces, key=itemgetter(0)):
+            (_, start, following), *others = alike
+            end = others[-1][2] if others else following
+            yield FatedRange(max(epochs), start, Offset(end - 1), fate)
 
     def spans(self) -> Iterator[FatedRange]:
         """Yield what the log holds from its begin to its end by epoch; what may be of either epoch is in both."""
@@ -180,11 +176,8 @@ def _has_all(follower: TracedReplica, leader: BrokerId, end: Offset) -> bool:
 
 def appended_in(leader: TracedReplica, first: Offset) -> Epochs:
     """Return the leader epochs in which a broker may have appended what its log has at an offset."""
-    found: set[LeaderEpoch] = set()
-    for one in leader.possible:
-        if one.leader == leader.broker:
-            found.update(_epochs_at(one.log, first))
-    return frozenset(found)
+    leading = (one.log for one in leader.possible if one.leader == leader.broker)
+    return frozenset(epoch for log in leading for epoch in _epochs_at(log, first))
 
 
 def _epochs_at(log: KnownLog, offset: Offset) -> Iterator[LeaderEpoch]:

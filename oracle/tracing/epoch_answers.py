@@ -25,7 +25,7 @@ def is_prefix_possible(replica: Possibility, request: FetchSent, rules: RuleSet)
     epoch = request.last_fetched_epoch
     if epoch is None or not rules.truncation.checks_on_fetch:
         return True
-    _, high = replica.log.ends_of(rules.truncation.end_offset_for, epoch)
+    high = rules.truncation.end_offset_for(replica.log.high, epoch)
     return high.leader_epoch == epoch and high.end_offset is not None and high.end_offset >= request.fetch_offset
 
 

@@ -8,10 +8,11 @@ possible; its answers grow with ends and starts, so the true answer lies between
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from oracle.log import NO_EPOCH, EpochEntry, ReplicaLog
+from oracle.replacing import replace
 from oracle.vocabulary import LeaderEpoch, Offset
 
 if TYPE_CHECKING:
@@ -116,7 +117,8 @@ class KnownLog:
     def both(self, change: Callable[[EpochLog], EpochLog]) -> KnownLog:
         """Return the log with both bounds changed."""
         low = change(self.low)
-        return KnownLog(low, low if self.high is self.low else change(self.high))
+        high = low if self.high is self.low else change(self.high)
+        return self if low is self.low and high is self.high else KnownLog(low, high)
 
     def opened(self) -> KnownLog:
         """Return a leader's log: it may grow unseen."""

@@ -70,7 +70,10 @@ class Leadership:
 
     def follower(self, broker: BrokerId) -> Follower:
         """Return what is known of a follower."""
-        return self.followers.setdefault(broker, Follower())
+        known = self.followers.get(broker)
+        if known is None:
+            known = self.followers[broker] = Follower()
+        return known
 
     def hear_isr(self, heard: LeadershipHeard) -> None:
         """Note an ISR that the leader was told: it may know it from now on."""

@@ -175,9 +175,11 @@ class PartitionReplay:
         leader = self._replica(exchange.request.leader)
         if isinstance(answered, FetchAnswered) and answered.log_start_offset is not None:
             leader.begin_at(answered.log_start_offset)
-        self._answering.answer(leader, exchange, answered)
-        if isinstance(answered, FetchAnswered) and self._rules.truncation.notes_epochs:
-            exchange.copied = tuple(answers_with_epochs(leader, answered))
+        try:
+            self._answering.answer(leader, exchange, answered)
+        finally:  # whoever fetched copies it, whatever the check says of it
+            if isinstance(answered, FetchAnswered) and self._rules.truncation.notes_epochs:
+                exchange.copied = tuple(answers_with_epochs(leader, answered))
 
     def _delivered(self, delivered: FetchDelivered | LookupDelivered) -> None:
         exchange = self._exchanges.pop(delivered.key, None)

@@ -7,10 +7,11 @@ possibility that agrees with all that was seen.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from oracle.log import NO_EPOCH, UNDEFINED
+from oracle.replacing import replace
 from oracle.tracing.known_log import START, EpochLog, KnownLog
 from oracle.vocabulary import MetadataMode, Offset
 
@@ -206,7 +207,7 @@ def lost(replica: Possibility, offset: Offset) -> tuple[Possibility, ...]:
 def fetching_at(replica: Possibility, offset: Offset) -> tuple[Possibility, ...]:
     """Return the replica now that its end is known: it fetches there."""
     if not replica.is_out_of_range:
-        return (replace(replica, log=replica.log.ending_at(offset)),)
+        return (replica.with_log(replica.log.ending_at(offset)),)
     reset = replace(replica, is_out_of_range=False)
     if offset > replica.log.high.end:
         empty = EpochLog(end=offset)

@@ -8,12 +8,12 @@ tells, and the others are dropped.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 from oracle.error_codes import ErrorCode
 from oracle.log import NO_EPOCH
+from oracle.replacing import replace
 from oracle.tracing.exchange import NO_ERROR
 from oracle.tracing.known_log import START, EpochLog
 from oracle.tracing.observed import FetchAnswered, FetchSent
@@ -106,12 +106,10 @@ class TracedReplica:
         """Return every possibility after any hidden steps, those with the most steps last."""
         if not self._may_step():
             return self.possible
-        found = dict.fromkeys(self.possible)
-        queue = list(found)
+        queue = _distinct(self.possible)
         for replica in queue:
             for after in self._steps(replica):
-                if after not in found:
-                    found[after] = None
+                if after not in queue:  # so few are compared sooner than hashed
                     queue.append(after)
         return queue
 
@@ -137,7 +135,7 @@ class TracedReplica:
 
     def keep(self, possible: Iterable[Possibility]) -> None:
         """Keep these possibilities; forget decisions that all of them have applied, and a leadership that is over."""
-        kept = list(dict.fromkeys(possible))
+        kept = _distinct(possible)
         done = min((replica.heard for replica in kept), default=0)
         if done:
             kept = [replace(replica, heard=replica.heard - done) for replica in kept]
@@ -200,6 +198,12 @@ class TracedReplica:
         for log in (*replica.log.restarted(log_start, is_written=clean), *read_again):
             watermark = start.at_most(log.low.end, log.high.end)
             yield Possibility(log=log, high_watermark=watermark, log_start=log_start if clean else START)
+
+
+def _distinct(possible: Iterable[Possibility]) -> list[Possibility]:
+    """Return each possibility once."""
+    kept = list(possible)
+    return kept if len(kept) == 1 else list(dict.fromkeys(kept))
 
 
 # What does a follower make of an answer that has reached it? It drops it, cuts its log, or appends.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from oracle.asking import fetches_claim_epoch
 from oracle.log import NO_EPOCH
+from oracle.replacing import replace
 from oracle.rules import leader_epoch
 from oracle.rules.request_versions import Peer, sent_version
 from oracle.tracing.exchange import Exchange
@@ -131,9 +132,7 @@ class SendingChecks:
     def _sent(self, follower: TracedReplica, sent: FetchSent | LookupSent, replicas: list[Possibility]) -> Exchange:
         is_fetch = isinstance(sent, FetchSent)
         _note_other_fetchers(follower, sent, replicas)
-        follower.resolve(
-            sent.at, (replace(one, has_taken=False, was_cut=one.was_cut and not is_fetch) for one in replicas)
-        )
+        follower.resolve(sent.at, (_asking(one, is_fetch=is_fetch) for one in replicas))
         epochs = frozenset(replica.leader_epoch for replica in follower.possible)
         follower.under_way = Exchange(sent, epochs)
         return follower.under_way
@@ -156,6 +155,13 @@ class SendingChecks:
 
     def _refusal(self, invariant: Invariant, observed: str, allowed: str) -> Exception:
         return self._judge.refusal(invariant, observed, allowed, self._rules.truncation.rule.name)
+
+
+def _asking(replica: Possibility, *, is_fetch: bool) -> Possibility:
+    """Return a replica that has just sent a request."""
+    was_cut = replica.was_cut and not is_fetch
+    is_so = not replica.has_taken and replica.was_cut == was_cut
+    return replica if is_so else replace(replica, has_taken=False, was_cut=was_cut)
 
 
 def _after_answer(

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import time
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,10 +14,10 @@ import confluent_kafka
 import pytest
 
 from conformance.clients import ledger_producer
-from conformance.clients.ledger_load import LedgerLoad
+from conformance.clients.ledger_load import ATTEMPTS_AT_ONCE, QUEUED_MAX, LedgerLoad
 from conformance.clients.ledger_producer import LedgerProducer, ProducersFailError
 from conformance.record.directory import RunDirectory
-from conformance.record.ledger import read_attempts, read_outcomes
+from conformance.record.ledger import NOT_SENT, read_attempts, read_outcomes
 from fault_injection.waiting import until
 from oracle.vocabulary import Acks, ProduceOutcome
 
@@ -106,3 +109,34 @@ def test_producers_that_all_fail_for_good_end_the_ledger(tmp_path: Path) -> None
     assert len(producer.senders) == ledger_producer.IN_VAIN_MAX - 1
     run = RunDirectory(tmp_path)
     assert {one.record_id for one in read_outcomes(run)} == {one.record_id for one in read_attempts(run)}
+
+
+def test_what_the_client_has_no_room_for_waits_and_is_refused_once_it_is_told_to_stop(tmp_path: Path) -> None:
+    load = replace(LOAD, rate=None, partitions=3)
+    producer, ended = sent_until(tmp_path, lambda one: one.progress.sent == QUEUED_MAX, load)
+    assert ended == []
+    run = RunDirectory(tmp_path)
+    attempts, outcomes = read_attempts(run), read_outcomes(run)
+    assert {one.record_id for one in attempts} == set(range(LOAD.base, LOAD.base + ATTEMPTS_AT_ONCE))
+    assert Counter(one.record_id for one in outcomes) == Counter(one.record_id for one in attempts)
+    not_sent = {one.record_id for one in outcomes if one.error == NOT_SENT}
+    assert len(not_sent) == ATTEMPTS_AT_ONCE - QUEUED_MAX == len(attempts) - producer.progress.sent
+    for number in range(3):
+        ids = [one.record_id for one in attempts if one.partition == number]
+        first = next(at for at, one in enumerate(ids) if one in not_sent)
+        assert set(ids[first:]) <= not_sent, "records of a partition are handed over in their order"
+
+
+def test_records_that_are_too_large_are_refused(tmp_path: Path) -> None:
+    load = replace(LOAD, value_length=2_000_000, records=3)
+    producer, _ = sent_until(tmp_path, lambda _: bool(list((tmp_path / "ledger").glob("outcomes-*"))), load)
+    told = {(one.outcome, one.error) for one in read_outcomes(RunDirectory(tmp_path))}
+    assert told == {(ProduceOutcome.REFUSED, "MESSAGE_TOO_LARGE")}
+    assert (producer.progress.sent, producer.progress.unknown) == (0, 0)
+
+
+def test_a_rate_is_kept(tmp_path: Path) -> None:
+    load = replace(LOAD, rate=4_000, records=8_000)
+    began = time.monotonic()
+    sent_until(tmp_path, lambda one: one.progress.sent == 8_000, load)
+    assert time.monotonic() - began >= 1.9

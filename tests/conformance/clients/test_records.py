@@ -11,6 +11,7 @@ from conformance.clients.records import (
     VALUE_LENGTH_DEFAULT,
     VALUE_LENGTH_MIN,
     key_of,
+    messages_of,
     record_id_of,
     record_id_of_key,
     value_matches,
@@ -28,6 +29,13 @@ def test_key_and_value_tell_the_id(record_id: int, length: int) -> None:
     assert value_matches(record_id, value)
     assert record_id_of(value) == record_id
     assert record_id_of_key(key_of(record_id)) == record_id
+
+
+@given(st.lists(RECORD_IDS, max_size=5), LENGTHS)
+def test_many_messages_have_the_keys_and_values_of_each(record_ids: list[int], length: int) -> None:
+    assert messages_of(record_ids, length) == [
+        {"key": key_of(one), "value": value_of(one, length)} for one in record_ids
+    ]
 
 
 @given(RECORD_IDS, LENGTHS, st.data())

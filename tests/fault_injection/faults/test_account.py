@@ -145,6 +145,15 @@ def test_a_fault_that_never_fires_is_an_error_that_says_what_came_instead() -> N
     assert DEEDS == ["hold injected", "hold healed"]
 
 
+def test_a_fault_that_is_given_up_is_healed_and_told_of_once() -> None:
+    awaited = "hold never fired: it awaited a Fetch of broker 2 at offset 2; Fetch at offset 1 came 3 times"
+    with account() as faults:
+        assert faults.give_up(faults.inject(Wait("hold"))) == awaited
+        assert faults.give_up(faults.inject(Wait("caught", frames=[FRAME]))) is None
+        assert faults.give_up(faults.inject(Deed("kill"))) is None
+        assert faults.standing == ()
+
+
 def test_a_fault_that_nothing_shows_is_an_error() -> None:
     with pytest.raises(FaultError, match="kill injected, but nothing shows it: kill did not fire"), account() as faults:
         faults.inject(Shown("kill"))

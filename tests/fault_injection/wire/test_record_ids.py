@@ -46,15 +46,20 @@ def test_no_records_have_no_ids() -> None:
     assert id_batches(b"") == ()
 
 
-def test_each_batch_is_told_by_its_first_id() -> None:
+def test_each_batch_is_told_by_its_first_id_and_step() -> None:
     records = batch(2, 12, 24, 36, base_offset=5) + batch(2, 2**62, base_offset=8)
-    assert id_batches(records) == (IdBatch(5, 3, 12), IdBatch(8, 1, 2**62))
+    assert id_batches(records) == (IdBatch(5, 3, 12, 12), IdBatch(8, 1, 2**62))
 
 
-def test_a_batch_of_many_records_is_read_behind_lengths_of_several_bytes() -> None:
-    keys = [key_of(7), *[b"k" * 8_000] * 70]
-    records = bytearray(keyed_batch(2, keys, base_offset=3))
-    assert id_batches(records) == (IdBatch(3, 71, 7),)
+def test_a_batch_of_other_keys_is_read_behind_lengths_of_several_bytes() -> None:
+    keys = [key_of(7), b"k" * 8_000, key_of(9)]
+    records = keyed_batch(2, keys, base_offset=3)
+    assert id_batches(records) == (IdBatch(3, 1, 7), IdBatch(4, 1, -1), IdBatch(5, 1, 9))
+
+
+def test_a_batch_from_which_ids_are_missing_is_told_in_pieces() -> None:
+    ids = [*range(0, 600, 6), *range(606, 1800, 6)]
+    assert id_batches(batch(2, *ids, base_offset=3)) == (IdBatch(3, 100, 0, 6), IdBatch(103, 199, 606, 6))
 
 
 @OLD
@@ -127,7 +132,7 @@ def frames() -> Iterator[tuple[bytes, bytes]]:
 
 def test_ids_are_told_only_if_they_are_wanted() -> None:
     ((request, response),) = frames()
-    for reads_ids, expected in ((False, ()), (True, (IdBatch(3, 2, 4),))):
+    for reads_ids, expected in ((False, ()), (True, (IdBatch(3, 2, 4, 1),))):
         codec = Codec(reads_ids=reads_ids)
         asked, given = codec.request(request_header(request), request), codec.response(1, 12, response)
         assert isinstance(asked, ProduceRequestView)

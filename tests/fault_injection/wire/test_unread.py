@@ -5,6 +5,7 @@ import json
 import os
 import random
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from fault_injection.wire.passage import ConnectionState
 from fault_injection.wire.points import Direction, Point
 from fault_injection.wire.proxy import TELLING_REQUESTS, GateProxy
 from fault_injection.wire.unread import KEPT_BYTES_MAX
-from tests.fault_injection.wire.frames_of import TOPIC_ID, fetch_request, fetch_response, record_batch
+from tests.fault_injection.wire.frames_of import TOPIC_ID, fetch_request, fetch_response, produce_request, record_batch
 
 ELSEWHERE = Point("fetch_request", source=77)
 LARGE = record_batch(2, base_offset=0, values=400)
@@ -35,8 +36,8 @@ def _ended() -> Iterator[None]:
         CREATED.pop().close()
 
 
-def new_proxy() -> GateProxy:
-    CREATED.append(GateProxy())
+def new_proxy(unread_max: int = unread.FRAMES_MAX) -> GateProxy:
+    CREATED.append(GateProxy(unread_max=unread_max))
     return CREATED[-1]
 
 
@@ -119,6 +120,28 @@ def test_nothing_goes_on_unread_before_the_sender_is_known() -> None:
     assert gone == [False] * TELLING_REQUESTS + [True, True]
 
 
+@pytest.mark.parametrize("version", [2, 3, 8, 9, 13])
+def test_a_produce_request_goes_on_unread_unless_nobody_answers_it(version: int, tmp_path: Path) -> None:
+    proxy = new_proxy()
+    connection = known_connection(proxy)
+    proxy.trace_to(tmp_path / "wire.ndjson")
+    for correlation_id, acks in enumerate((-1, 0, 1)):
+        request = produce_request(version=version, records=LARGE, acks=acks, correlation_id=correlation_id)
+        assert passes(proxy, connection, "request", request) == (acks != 0)
+    told = [line["decoded"] for line in traced(proxy, tmp_path / "wire.ndjson") if "decoded" in line]
+    assert [(one["acks"], one["partitions"][0]["record_count"]) for one in told] == [(-1, 400), (0, 400), (1, 400)]
+    assert proxy.undecodable == 0
+
+
+def test_a_produce_request_that_cannot_be_read_is_read_at_once() -> None:
+    proxy = new_proxy()
+    connection = known_connection(proxy)
+    request = produce_request(records=LARGE)
+    for length in (5, 14, 20, 25):
+        frame = (length - 4).to_bytes(4, "big") + request[4:length]
+        assert proxy.unread("request", connection, bytearray(frame)) is None
+
+
 def test_whoever_asks_has_everything_read_first() -> None:
     proxy = new_proxy()
     connection = known_connection(proxy)
@@ -178,10 +201,37 @@ def test_a_frame_that_is_still_being_sent_is_written_when_it_was(tmp_path: Path)
     assert (line["outcome"], line["seq"], end["lines"]) == ("aborted", late.seq, 1)
 
 
-def test_memory_is_bounded_while_nobody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unread, "FRAMES_MAX", 50)
-    monkeypatch.setattr(unread.UnreadFrames, "_start", lambda _: None)
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_frame_whose_receiver_does_not_read_is_told_before_its_fate(
+    at_once: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     proxy = new_proxy()
+    connection = known_connection(proxy)
+    proxy.trace_to(tmp_path / "wire.ndjson")
+    frame = bytearray(fetch_request(offset=3, correlation_id=1))
+    if at_once:
+        proxy.arm("elsewhere", ELSEWHERE)
+        passage = proxy.request_arrived(connection, frame)
+        ended = partial(proxy.ended, passage, proxy.departs(passage), "forwarded")
+    else:
+        late = proxy.unread("request", connection, frame)
+        assert late is not None
+        proxy.read()
+        ended = partial(proxy.unread_ended, late, "forwarded")
+    proxy.read()
+    monkeypatch.setattr("fault_injection.wire.proxy.STUCK_NS", 0)
+    proxy.read()
+    proxy.read()
+    ended()
+    proxy.read()
+    *lines, _ = traced(proxy, tmp_path / "wire.ndjson")
+    assert [line["outcome"] for line in lines] == ["held", "forwarded"]
+    assert len({line["seq"] for line in lines}) == 1
+
+
+def test_memory_is_bounded_while_nobody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unread.UnreadFrames, "_start", lambda _: None)
+    proxy = new_proxy(unread_max=50)
     connection = known_connection(proxy)
     lengths = []
     for number in range(300):

@@ -1,0 +1,246 @@
+"""Which brokers does a soak run on, when are they all in sync, and when is everything at rest?
+
+Brokers are asked directly, at their CLIENT listeners: nothing that is imposed on the gate keeps an answer back.
+
+A broker in the ISR may lag: with releases before 0.11 a follower that takes a new leader first cuts its log, and stays
+in the ISR while it fetches again. So *in sync* asks more than the ISR: every replica has reached the log end that its
+leader had a moment ago.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Self
+
+from conformance.probes.connection import ProbeError
+from conformance.probes.controller import ZooKeeperSession, zookeeper_assignment
+from conformance.probes.whole_topic import WholeTopic
+from fault_injection.cluster.spec import ClusterSpec, Timing
+from fault_injection.waiting import NotYetError, until
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+
+    from conformance.probes.connection import PartitionMetadata
+    from fault_injection.cluster.lifecycle import Cluster
+    from fault_injection.releases import MetadataMode, Release
+
+LAG_SETTING = "replica.lag.time.max.ms"
+REST_DEADLINE_S = 120.0
+LOOK_EVERY_S = 0.1
+
+
+def soak_spec(
+    release: Release,
+    metadata: MetadataMode,
+    brokers: int,
+    lag_time_max_ms: int,
+    overrides: Mapping[str, str] | None = None,
+) -> ClusterSpec:
+    """Return the brokers of a soak: a dead one is noticed after 2 s, and clients reach them through the gate too.
+
+    Args:
+        release: of all nodes.
+        metadata: where they keep their metadata.
+        brokers: how many may have replicas: 1, 2, and so on.
+        lag_time_max_ms: ``replica.lag.time.max.ms``.
+        overrides: broker settings of the user's own.
+    """
+    return ClusterSpec(
+        release,
+        metadata,
+        broker_ids=tuple(range(1, brokers + 1)),
+        timing=Timing.SESSION,
+        overrides={LAG_SETTING: str(lag_time_max_ms), **(overrides or {})},
+        client_links=True,
+    )
+
+
+class SoakTopic:
+    """What the brokers of a soak say of its topic; keeps its connections open until it is closed.
+
+    Args:
+        cluster: the brokers.
+        topic: the topic's name.
+        partitions: how many it has.
+    """
+
+    def __init__(self, cluster: Cluster, topic: str, partitions: int) -> None:
+        self._cluster = cluster
+        self.partitions = partitions
+        self.replicas = WholeTopic(cluster, topic)
+        zookeeper = cluster.zookeeper_address
+        self._zookeeper = None if zookeeper is None else ZooKeeperSession(zookeeper)
+        self._assigned: dict[int, tuple[int, ...]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close all connections; a later question opens them again."""
+        self.replicas.close()
+        if self._zookeeper is not None:
+            self._zookeeper.close()
+
+    @property
+    def name(self) -> str:
+        """Return the topic's name."""
+        return self.replicas.topic
+
+    def agreed(self) -> dict[int, PartitionMetadata]:
+        """Return what all brokers that run and are not frozen say of each partition, the preferred replica first.
+
+        With ZooKeeper the order of replicas is read there: brokers of 0.10 tell them in that of a set.
+
+        Raises:
+            NotYetError: they do not say the same, or one does not answer.
+            NodeDiedError: a node ended although nobody ended it.
+        """
+        self._cluster.check_alive()
+        try:
+            views = {broker: self.replicas.believed(broker) for broker in self._cluster.live_brokers}
+            if self._zookeeper is not None and not self._assigned:
+                self._assigned = zookeeper_assignment(self._zookeeper, self.name)
+        except ProbeError as unanswered:
+            raise NotYetError(str(unanswered)) from unanswered
+        if not views:
+            raise NotYetError("no broker runs")
+        first, *others = views.items()
+        if len(first[1]) < self.partitions:
+            raise NotYetError(f"broker {first[0]} knows {len(first[1])} of {self.partitions} partitions")
+        for broker, view in others:
+            for number in range(self.partitions):
+                _require_agreement(number, first, (broker, view))
+        assigned = self._assigned
+        return {number: replace(it, replicas=assigned.get(number, it.replicas)) for number, it in first[1].items()}
+
+    def led(self) -> dict[int, tuple[int, frozenset[int]]]:
+        """Return who leads each partition, and who follows, when every replica is in the ISR.
+
+        Raises:
+            NotYetError: somebody is missing, or brokers do not say the same.
+        """
+        found = {}
+        for number, seen in self.agreed().items():
+            missing = set(seen.replicas).difference(seen.isr)
+            if missing or seen.leader is None:
+                gone = ", ".join(map(str, sorted(missing)))
+                raise NotYetError(f"partition {number}: {f'out of sync: {gone}' if missing else 'no leader'}")
+            found[number] = seen.leader, frozenset(seen.replicas) - {seen.leader}
+        return found
+
+    def ends(self, broker: int, partitions: frozenset[int]) -> dict[int, int]:
+        """Return the log end offsets of a broker's replicas.
+
+        Raises:
+            NotYetError: it does not tell them.
+        """
+        try:
+            return self.replicas.log_ends(broker, partitions)
+        except ProbeError as unanswered:
+            raise NotYetError(str(unanswered)) from unanswered
+
+    def high_watermarks(self, broker: int, ends: Mapping[int, int]) -> dict[int, int]:
+        """Return the high watermarks of a broker's replicas, whose log end offsets were just asked for.
+
+        Raises:
+            NotYetError: it does not tell them.
+        """
+        try:
+            return self.replicas.high_watermarks(broker, ends)
+        except ProbeError as unanswered:
+            raise NotYetError(str(unanswered)) from unanswered
+
+
+def _require_agreement(
+    number: int, one: tuple[int, Mapping[int, PartitionMetadata]], other: tuple[int, Mapping[int, PartitionMetadata]]
+) -> None:
+    (broker, view), (second, another) = one, other
+    here, there = view[number], another.get(number)
+    if there is None:
+        raise NotYetError(f"broker {second} does not know partition {number}")
+    if (here.leader, here.isr) != (there.leader, there.isr):
+        raise NotYetError(
+            f"partition {number}: broker {broker} names leader {here.leader}, ISR {list(here.isr)},"
+            f" broker {second} leader {there.leader}, ISR {list(there.isr)}"
+        )
+
+
+class InSync:
+    """Looks until every replica is in the ISR, and has reached the log end that its leader had in an earlier look."""
+
+    def __init__(self, topic: SoakTopic) -> None:
+        self._topic = topic
+        self._led: dict[int, tuple[int, frozenset[int]]] = {}
+        self._wanted: dict[int, int] = {}
+
+    def __call__(self) -> bool:
+        """Look; return True once all are. Raises NotYetError with what is missing."""
+        led = self._topic.led()
+        if led != self._led:
+            self._led, self._wanted = {}, self._ends_of_leaders(led)
+            self._led = led
+        for follower, partitions in _by_follower(led).items():
+            ends = self._topic.ends(follower, partitions)
+            behind = [number for number in sorted(partitions) if ends[number] < self._wanted[number]]
+            if behind:
+                at, wanted = ends[behind[0]], self._wanted[behind[0]]
+                raise NotYetError(f"broker {follower} has partition {behind[0]} up to {at}, and its leader {wanted}")
+        return True
+
+    def _ends_of_leaders(self, led: Mapping[int, tuple[int, frozenset[int]]]) -> dict[int, int]:
+        ends: dict[int, int] = {}
+        for leader in {leader for leader, _ in led.values()}:
+            ends |= self._topic.ends(leader, frozenset(one for one, (leads, _) in led.items() if leads == leader))
+        return ends
+
+
+def _by_follower(led: Mapping[int, tuple[int, frozenset[int]]]) -> dict[int, frozenset[int]]:
+    followers = frozenset[int]().union(*(followers for _, followers in led.values()))
+    return {one: frozenset(number for number, (_, them) in led.items() if one in them) for one in sorted(followers)}
+
+
+def at_rest(cluster: Cluster, topic: str, partitions: int, deadline_s: float = REST_DEADLINE_S) -> tuple[int, ...]:
+    """Wait until nothing moves any more, and return the high watermark of each partition.
+
+    To be called after load has ended and everything is healed: every replica is in the ISR then, and its log end is the
+    high watermark, its own and the leader's.
+
+    Args:
+        cluster: the brokers.
+        topic: the topic's name.
+        partitions: how many it has.
+        deadline_s: how long it may take, in seconds.
+
+    Raises:
+        DeadlineExceededError: it is not; says what is missing.
+        NodeDiedError: a node ended although nobody ended it.
+    """
+    with SoakTopic(cluster, topic, partitions) as seen:
+        what = f"every replica of {topic} to be at rest"
+        return until(lambda: _numbers(seen), deadline_s=deadline_s, what=what, interval_s=LOOK_EVERY_S)
+
+
+def _numbers(topic: SoakTopic) -> tuple[int, ...]:
+    """Return each partition's high watermark, which is the log end of every replica.
+
+    Raises:
+        NotYetError: it is not.
+    """
+    led = topic.led()
+    found: dict[int, int] = {}
+    replicas = {number: followers | {leader} for number, (leader, followers) in led.items()}
+    for broker in sorted(frozenset[int]().union(*replicas.values())):
+        ends = topic.ends(broker, frozenset(number for number, them in replicas.items() if broker in them))
+        for number, high_watermark in topic.high_watermarks(broker, ends).items():
+            wanted = found.setdefault(number, high_watermark)
+            if not ends[number] == high_watermark == wanted:
+                numbers = f"log end {ends[number]}, high watermark {high_watermark}; another has {wanted}"
+                raise NotYetError(f"partition {number} of broker {broker}: {numbers}")
+    return tuple(found[number] for number in range(topic.partitions))

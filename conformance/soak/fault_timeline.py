@@ -1,0 +1,184 @@
+"""Which faults come when in a soak? Drawn from a seed: the same seed gives the same timeline, on any machine.
+
+One harm comes at a time, with time between two for every replica to be in sync again. So where acks=all is asked for,
+elections are clean and a topic has min.insync.replicas below its replicas, nothing that was acknowledged may be lost.
+Timelines that provoke losses are drawn from other kinds. Kinds come from shuffled decks, so that each comes once in a
+deck at least; the first of all is that which a short soak should have. A longer timeline begins with the shorter one of
+the same seed.
+
+Python promises the same numbers to later releases for ``Random.random`` alone: everything is drawn by that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import count
+from random import Random
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from conformance.record.soak_faults import CutBy, FaultKind, FaultTimeline, HeldFrame, PlannedFault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+T = TypeVar("T")
+
+EVERY_S = 10.0
+FIRST_S = 4.0
+"""Load runs for so long before the first fault."""
+JITTER_S = 2.0
+ROLLED_S = 12.0
+"""So long it takes until a broker that is rolled is stopped, started and in sync."""
+
+_K = FaultKind
+HARMLESS: Mapping[FaultKind, int] = {
+    _K.KILL: 4,
+    _K.FREEZE: 3,
+    _K.CUT: 3,
+    _K.HOLD: 3,
+    _K.STOP: 2,
+    _K.ELECTION: 2,
+    _K.ISOLATE: 1,
+    _K.ROLL: 1,
+}
+PROVOKING: Mapping[FaultKind, int] = {
+    _K.SECOND_LEADER: 4,
+    _K.KILL_AHEAD: 2,
+    _K.KILL_LEADERS: 2,
+    _K.ELECTION: 2,
+    _K.KILL: 1,
+}
+"""How often each kind is in a deck; the first is the one that a short soak should have."""
+
+LASTS_S: Mapping[FaultKind, tuple[float, float]] = {
+    _K.KILL: (0.5, 6.0),
+    _K.STOP: (0.5, 6.0),
+    _K.FREEZE: (0.5, 6.0),
+    _K.ISOLATE: (2.0, 6.0),
+    _K.CUT: (1.0, 8.0),
+    _K.HOLD: (0.5, 5.0),
+    _K.ROLL: (0.5, 2.0),
+    _K.ELECTION: (0.0, 0.0),
+    _K.KILL_AHEAD: (0.3, 1.5),
+    _K.KILL_LEADERS: (1.0, 4.0),
+    _K.SECOND_LEADER: (1.0, 4.0),
+}
+"""How long each kind lasts, in seconds. A frozen broker keeps its session for 2 s: some freezes nobody notices."""
+MENDS_S: Mapping[FaultKind, float] = {
+    _K.KILL: 10.0,
+    _K.STOP: 10.0,
+    _K.FREEZE: 5.0,
+    _K.ISOLATE: 6.0,
+    _K.CUT: 3.0,
+    _K.HOLD: 2.0,
+    _K.ROLL: 5.0,
+    _K.ELECTION: 2.0,
+    _K.KILL_AHEAD: 12.0,
+    _K.KILL_LEADERS: 15.0,
+    _K.SECOND_LEADER: 25.0,
+}
+"""How long after it every replica is in sync again, in seconds, on a machine that is not busy."""
+
+
+@dataclass(frozen=True, slots=True)
+class SoakShape:
+    """What faults are drawn for.
+
+    Attributes:
+        brokers: the ids of those that have replicas.
+        partitions: how many the topic has.
+        replicas: how many each of them has.
+    """
+
+    brokers: tuple[int, ...]
+    partitions: int
+    replicas: int
+
+    def has_room_for(self, kind: FaultKind) -> bool:
+        """Return whether a fault of a kind can come at all: links need a follower, leaders in turn need three."""
+        if kind in (_K.SECOND_LEADER, _K.KILL_LEADERS):
+            return self.replicas >= 3
+        if kind in (_K.CUT, _K.HOLD, _K.KILL_AHEAD):
+            return self.replicas >= 2
+        return kind is not _K.ISOLATE or len(self.brokers) >= 2
+
+
+def drawn(
+    seed: int, duration_s: float, shape: SoakShape, *, every_s: float = EVERY_S, is_provoking: bool = False
+) -> FaultTimeline:
+    """Draw the faults of a soak.
+
+    Args:
+        seed: any number.
+        duration_s: how long load runs, in seconds; the last fault is over, and mended, by then.
+        shape: what they are for.
+        every_s: the time from one fault to the next, in seconds, if the first is mended by then.
+        is_provoking: whether to draw those that provoke losses.
+    """
+    deck = {one: many for one, many in (PROVOKING if is_provoking else HARMLESS).items() if shape.has_room_for(one)}
+    faults: list[PlannedFault] = []
+    at_s = FIRST_S
+    for kind, dice in zip(_kinds(seed, deck), _dice_of(seed), strict=False):
+        fault = _fault(kind, round(at_s + dice.between(0, JITTER_S), 1), shape, dice)
+        if fault.at_s + lasts_s(fault, shape) > duration_s:
+            break
+        faults.append(fault)
+        at_s += max(every_s, lasts_s(fault, shape) + JITTER_S)
+    return FaultTimeline(tuple(faults), seed, is_provoking)
+
+
+def lasts_s(fault: PlannedFault, shape: SoakShape) -> float:
+    """Return how long a fault lasts until everything is mended, in seconds, on a machine that is not busy."""
+    times, each_s = (len(shape.brokers), ROLLED_S) if fault.kind is _K.ROLL else (1, 0.0)
+    if fault.kind is _K.KILL_AHEAD:
+        times = 2
+    return times * (fault.for_s + each_s) + MENDS_S[fault.kind]
+
+
+def _kinds(seed: int, deck: Mapping[FaultKind, int]) -> Iterator[FaultKind]:
+    """Yield kinds, deck after deck; the first one of all is the first that the deck names."""
+    first = next(iter(deck))
+    for number in count():
+        kinds = _Dice(f"{seed}/deck {number}").shuffled([kind for kind, many in deck.items() for _ in range(many)])
+        if number == 0:
+            kinds.remove(first)
+            yield first
+        yield from kinds
+
+
+def _dice_of(seed: int) -> Iterator[_Dice]:
+    """Yield for each fault dice of its own: what one throws changes no other."""
+    return (_Dice(f"{seed}/fault {number}") for number in count())
+
+
+class _Dice:
+    """Draws by ``Random.random`` alone."""
+
+    def __init__(self, seed: str) -> None:
+        self._throw = Random(seed).random  # noqa: S311 - it is to be drawn again
+
+    def between(self, least: float, greatest: float) -> float:
+        return round(least + self._throw() * (greatest - least), 1)
+
+    def one_of(self, items: Sequence[T]) -> T:
+        return items[int(self._throw() * len(items))]
+
+    def shuffled(self, items: Sequence[T]) -> list[T]:
+        return [one for _, one in sorted(((self._throw(), one) for one in items), key=lambda pair: pair[0])]
+
+
+def _fault(kind: FaultKind, at_s: float, shape: SoakShape, dice: _Dice) -> PlannedFault:
+    for_s = dice.between(*LASTS_S[kind])
+    named: dict[str, Any] = {"partition": dice.one_of(range(shape.partitions))}
+    match kind:
+        case _K.KILL | _K.STOP | _K.FREEZE | _K.ISOLATE:
+            named = {"broker": dice.one_of(shape.brokers)}
+        case _K.CUT:
+            named["by"] = dice.one_of(tuple(CutBy))
+        case _K.HOLD:
+            named["frame"] = dice.one_of(tuple(HeldFrame))
+        case _K.ROLL | _K.ELECTION:
+            named = {}
+        case _:
+            pass
+    return PlannedFault(at_s, kind, for_s, **named)

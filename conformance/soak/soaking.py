@@ -1,0 +1,313 @@
+"""How does a soak go? Brokers, load, faults, rest; then the prediction, frozen; then the topic is read and counted.
+
+Brokers run until the topic is read. What ends the tester ends them too.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from conformance.clients.topics import create_spread_topic
+from conformance.probes.connection import BrokerConnection, partition_metadata
+from conformance.record.directory import RunDirectory, run_name, topic_name
+from conformance.record.soak import WIRE_FILE, AcksOfProducers, Soak, SoakPhase, note_soak
+from conformance.record.soak_faults import FaultTimeline, write_faults
+from conformance.running.recorder import Recorder, hold_marks
+from conformance.session import backend_for, jars_for
+from conformance.soak.breaking import Breaker
+from conformance.soak.brokers import at_rest, soak_spec
+from conformance.soak.disk import check_room
+from conformance.soak.fault_file import read_fault_file
+from conformance.soak.fault_timeline import EVERY_S, SoakShape, drawn
+from conformance.soak.judging import judge_soak
+from conformance.soak.predicting import predict_soak
+from conformance.soak.producing import SoakProducers, loads_of
+from conformance.spark_thread import SparkThread
+from conformance.work_directory import work_directory
+from fault_injection.cluster.client_links import relayed_bootstrap
+from fault_injection.cluster.lifecycle import Cluster
+from fault_injection.releases import UsageError, schema_jar
+from fault_injection.wire.proxy import GateProxy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conformance.clients.ledger_producer import Progress
+    from conformance.line import Line
+    from conformance.record.soak_counted import SoakCounted
+    from conformance.record.soak_prediction import SoakPrediction
+    from conformance.record.soak_verdict import SoakVerdict
+    from conformance.run_options import RunOptions
+
+TOLD_EVERY_S = 5.0
+LONGEST_S = 24 * 3600.0
+"""For so long faults are drawn where only a number of records is asked."""
+BROKERS_MIN = 3
+IDS_BELOW = 2**61
+SEGMENT_BYTES = 256 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class SoakOptions:
+    """What a soak is to do; the attributes that ``Soak`` has too are its.
+
+    Attributes:
+        line: the brokers.
+        faults: a seed, a file, or None for no faults.
+        every_s: the time from one drawn fault to the next.
+        is_provoking: whether to draw faults that provoke losses.
+        cross_check: whether DuckDB counts again.
+    """
+
+    line: Line
+    run: RunOptions
+    seed: int
+    partitions: int = 12
+    replicas: int = 3
+    min_insync_replicas: int = 2
+    producers: int = 4
+    acks: AcksOfProducers = AcksOfProducers.ALL
+    is_idempotent: bool = False
+    value_length: int = 100
+    records: int | None = None
+    duration_s: float | None = None
+    rate: int | None = None
+    faults: int | Path | None = None
+    every_s: float = EVERY_S
+    is_provoking: bool = False
+    cross_check: bool = False
+
+    @property
+    def brokers(self) -> int:
+        """Return how many brokers may have replicas."""
+        return max(BROKERS_MIN, self.replicas)
+
+    @property
+    def ground(self) -> SoakShape:
+        """Return what faults are drawn for."""
+        return SoakShape(tuple(range(1, self.brokers + 1)), self.partitions, self.replicas)
+
+
+@dataclass(frozen=True, slots=True)
+class Soaked:
+    """A soak that is over."""
+
+    run: RunDirectory
+    prediction: SoakPrediction
+    counted: SoakCounted
+    verdict: SoakVerdict
+
+
+@dataclass(slots=True)
+class _Broken:
+    """What became of the timeline of faults."""
+
+    done: int = 0
+    left_out: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+def soak(options: SoakOptions, runs: Path, tell: Callable[[str], None]) -> Soaked:
+    """Run a soak to its verdict.
+
+    Args:
+        options: what it is to do.
+        runs: the directory in which its own one is created.
+        tell: told what is going on.
+
+    Raises:
+        UsageError: the options do not go together, the disk has no room, or jars, backend or Spark cannot be had.
+        ClusterError: brokers do not come up, or end by themselves.
+        ReconcileError: Spark failed.
+    """
+    timeline, wanted = timeline_of(options), _wanted(options, "soak")
+    loads_of(wanted)
+    with ExitStack() as stack:
+        place = work_directory("soak")
+        stack.callback(shutil.rmtree, place, ignore_errors=True)
+        tell(f"needs {check_room(wanted, place).words} in {place}")
+        soaking = _Soaking(options, timeline, stack, place, runs, tell)
+        return soaking.finish(*soaking.produce())
+
+
+def timeline_of(options: SoakOptions) -> FaultTimeline:
+    """Return the faults that are to come.
+
+    Raises:
+        FaultFileError: the file of faults is none.
+    """
+    if options.faults is None:
+        return FaultTimeline()
+    if not isinstance(options.faults, int):
+        return read_fault_file(options.faults, options.ground)
+    lasts_s = options.duration_s or (options.records or 0) / options.rate if options.rate else options.duration_s
+    return drawn(
+        options.faults,
+        lasts_s or LONGEST_S,
+        options.ground,
+        every_s=options.every_s,
+        is_provoking=options.is_provoking,
+    )
+
+
+def _wanted(options: SoakOptions, topic: str) -> Soak:
+    is_seed = isinstance(options.faults, int)
+    faults = "none" if options.faults is None else f"seed {options.faults}" if is_seed else str(options.faults)
+    return Soak(
+        version=options.line.release.version,
+        metadata=options.line.metadata.value,
+        topic=topic,
+        partitions=options.partitions,
+        replicas=options.replicas,
+        min_insync_replicas=options.min_insync_replicas,
+        producers=options.producers,
+        acks=options.acks,
+        is_idempotent=options.is_idempotent,
+        base=random.Random(options.seed).randrange(1, IDS_BELOW),  # noqa: S311 - no secret: ids that can be repeated
+        value_length=options.value_length,
+        seed=options.seed,
+        faults=faults,
+        records=options.records,
+        duration_s=options.duration_s,
+        rate=options.rate,
+    )
+
+
+class _Soaking:
+    """One soak under way; what it starts ends with the stack."""
+
+    def __init__(
+        self,
+        options: SoakOptions,
+        timeline: FaultTimeline,
+        stack: ExitStack,
+        place: Path,
+        runs: Path,
+        tell: Callable[[str], None],
+    ) -> None:
+        line = options.line
+        self._options, self._timeline, self._stack, self._tell = options, timeline, stack, tell
+        jars = jars_for(line)
+        self._spark = stack.enter_context(SparkThread(options.run.spark_master, records=options.records or 10**6))
+        backend, why = backend_for(options.run)
+        stack.callback(backend.close)
+        tell(f"{line.words}: {options.brokers} brokers, {why}")
+        name = run_name(line.release.version, line.metadata.value, "soak")
+        self.run = RunDirectory.create(runs, name, ("prediction", "producers"))
+        write_faults(self.run, timeline)
+        self._recorder = stack.enter_context(Recorder(self.run.path))
+        self._gate = stack.enter_context(
+            GateProxy(
+                backend.host,
+                backend.peers,
+                schemas=schema_jar(),
+                on_event=hold_marks(self._recorder),
+                reads_ids=True,
+            )
+        )
+        self._gate.trace_to(self.run.path / WIRE_FILE)
+        wanted = _wanted(options, topic_name("soak", name))
+        spec = soak_spec(line.release, line.metadata, options.brokers, wanted.lag_time_max_ms, SETTINGS)
+        self._cluster = stack.enter_context(Cluster.start(spec, jars, backend, self._gate, place, tell))
+        self._broken = _Broken()
+        self.soak = note_soak(self.run, wanted, topic_id=self._created(wanted), bootstrap=self._bootstrap)
+
+    @property
+    def _bootstrap(self) -> str:
+        return ",".join(map(self._cluster.client_address, self._cluster.live_brokers))
+
+    def _created(self, wanted: Soak) -> str | None:
+        """Create the topic, and let the gate know it; return its id."""
+        brokers = range(wanted.partitions), range(self._options.replicas)
+        ids = self._options.ground.brokers
+        assigned = [[ids[(number + place) % len(ids)] for place in brokers[1]] for number in brokers[0]]
+        configs = {"min.insync.replicas": str(wanted.min_insync_replicas), **TOPIC_SETTINGS}
+        create_spread_topic(self._bootstrap.split(","), wanted.topic, assigned, configs)
+        with BrokerConnection(self._cluster.client_address(ids[0])) as connection:
+            seen = partition_metadata(connection, wanted.topic, 0)
+        topic_id = None if seen is None else seen.topic_id
+        if topic_id is not None:
+            self._gate.learn_topic(topic_id, wanted.topic)
+        return None if topic_id is None else str(topic_id)
+
+    def produce(self) -> tuple[Soak, _Broken]:
+        """Produce while faults come, and wait until everything is at rest; the trace is whole then."""
+        soak = note_soak(self.run, self.soak, began_ns=time.monotonic_ns(), began_wall_ns=time.time_ns())
+        with SoakProducers(self.run, soak, {"bootstrap.servers": relayed_bootstrap(self._cluster)}) as producers:
+            with self._breaker(soak) as breaker:
+                self._await(producers, soak)
+                breaker.stop()
+            producers.stop()
+            self._note(breaker)
+        self._tell("waits until every replica is in sync and at rest")
+        ends = at_rest(self._cluster, soak.topic, soak.partitions)
+        self._gate.end_trace()
+        ended_ns = time.monotonic_ns()
+        return note_soak(self.run, soak, ends=ends, ended_ns=ended_ns, phase=SoakPhase.PRODUCED), self._broken
+
+    def _breaker(self, soak: Soak) -> Breaker:
+        topic = (soak.topic, soak.partitions)
+        return Breaker(self._cluster, self._gate, self._timeline, topic, self._recorder, self._tell)
+
+    def _note(self, breaker: Breaker) -> None:
+        self._broken = _Broken(breaker.done, len(breaker.left_out), list(breaker.said))
+
+    def _await(self, producers: SoakProducers, soak: Soak) -> None:
+        """Wait until enough was sent, or the time is over; say every few seconds how far it is."""
+        began_s = told_s = time.monotonic()
+        before = 0
+        while not producers.done(min(TOLD_EVERY_S, self._left_s(began_s, soak))):
+            self._cluster.check_alive()
+            now_s, progress = time.monotonic(), producers.progress
+            rate = (progress.acknowledged - before) / max(now_s - told_s, 0.001)
+            self._tell(_told(soak, progress, rate, now_s - began_s))
+            before, told_s = progress.acknowledged, now_s
+            if self._left_s(began_s, soak) <= 0:
+                return
+
+    @staticmethod
+    def _left_s(began_s: float, soak: Soak) -> float:
+        return TOLD_EVERY_S if soak.duration_s is None else began_s + soak.duration_s - time.monotonic()
+
+    def finish(self, soak: Soak, broken: _Broken) -> Soaked:
+        """Predict, read, count and judge; brokers run still."""
+        self._tell("predicts what became of every record, from the wire alone")
+        self._spark.start()
+        prediction = predict_soak(self.run, soak)
+        soak = note_soak(self.run, soak, phase=SoakPhase.PREDICTED)
+        self._tell(
+            f"predicted in {prediction.seconds:g} s from {prediction.events:,} events; frozen as "
+            f"{prediction.digest[:12]}; Spark reads {sum(soak.ends):,} records"
+        )
+        counted = self._spark.reconcile_soak(self.run, soak, cross_check=self._options.cross_check)
+        note_soak(self.run, soak, phase=SoakPhase.COUNTED)
+        verdict = judge_soak(
+            self.run, soak, prediction, counted, done=broken.done, left_out=broken.left_out, notes=tuple(broken.notes)
+        )
+        note_soak(self.run, soak, phase=SoakPhase.JUDGED)
+        return Soaked(self.run, prediction, counted, verdict)
+
+
+SETTINGS = {"log.segment.bytes": str(SEGMENT_BYTES), "log.retention.ms": "-1"}
+"""Of the brokers: nothing is deleted while a soak lasts."""
+TOPIC_SETTINGS = {"unclean.leader.election.enable": "false"}
+
+
+def _told(soak: Soak, progress: Progress, rate: float, passed_s: float) -> str:
+    """Return in a line how far the load is."""
+    left = ""
+    if soak.records is not None and rate:
+        left = f"; some {(soak.records - progress.acknowledged) / rate:,.0f} s left"
+    elif soak.duration_s is not None:
+        left = f"; {max(soak.duration_s - passed_s, 0):,.0f} s left"
+    behind = progress.sent - progress.acknowledged - progress.unknown
+    return f"{progress.acknowledged:,} acknowledged, {rate:,.0f} a second, {behind:,} on their way{left}"
+
+
+__all__ = ["SoakOptions", "Soaked", "UsageError", "soak", "timeline_of"]

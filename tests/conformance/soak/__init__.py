@@ -1,0 +1,1 @@
+"""Do the parts of a soak do what they say?"""

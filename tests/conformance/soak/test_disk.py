@@ -1,0 +1,68 @@
+"""Is a soak refused whose records do not fit, and told what would?"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.soak.disk import check_room, needed_room
+from fault_injection.releases import UsageError
+from tests.conformance.soak.soaks import soak
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GB = 10**9
+
+
+def test_a_hundred_million_records_of_three_replicas_need_what_they_took() -> None:
+    needed = needed_room(soak(records=10**8))
+    assert 35 * GB < needed.logs < 40 * GB
+    assert needed.ledger < GB
+    assert needed.whole > needed.logs + needed.ledger + needed.trace
+
+
+def test_small_batches_and_the_old_format_need_more() -> None:
+    fast, slow, old = (
+        needed_room(soak(records=10**6, **it)).logs for it in ({}, {"rate": 1000}, {"version": "0.10.2.2"})
+    )
+    assert slow > fast
+    assert old > fast
+    assert slow > old
+
+
+def test_a_soak_of_an_hour_needs_what_its_rate_makes() -> None:
+    hour = needed_room(soak(duration_s=3600, rate=20_000))
+    assert hour.records == 72_000_000
+    assert hour.trace == pytest.approx(2**30, rel=0.01)
+    assert needed_room(soak(duration_s=3600, records=1000)).records == 1000
+    assert needed_room(soak(duration_s=60)).records == 12_000_000
+
+
+def test_what_fits_may_begin(tmp_path: Path) -> None:
+    assert check_room(soak(records=1000), tmp_path / "runs").records == 1000
+
+
+def test_what_does_not_fit_is_refused_in_words(tmp_path: Path) -> None:
+    asked = soak(records=10**12)
+    with pytest.raises(UsageError) as refused:
+        check_room(asked, tmp_path / "not" / "there")
+    told = str(refused.value)
+    assert re.match(r"1,000,000,000,000 records need 4\d\d,\d{3}\.\d GB \(logs of all replicas .* GB\), and \d", told)
+    assert f"GB are free in {tmp_path / 'not' / 'there'}" in told
+    assert "ask for at most " in told
+    assert "(--records), fewer --replicas than 3, or another directory" in told
+
+
+def test_so_many_as_it_says_would_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=10 * GB))
+    with pytest.raises(UsageError) as refused:
+        check_room(soak(records=10**9, duration_s=10**5, replicas=1), tmp_path)
+    told = str(refused.value)
+    fit = int(told.partition("at most ")[2].partition(" ")[0].replace(",", ""))
+    assert "(--records or --rate), or another" in told
+    assert check_room(soak(records=fit, duration_s=10**5, replicas=1), tmp_path).whole <= 10 * GB
