@@ -94,7 +94,7 @@ class Size:
         return BASE + turn % self.producers * IDS_MAX + rank * self.partitions + partition
 
 
-def made_soak(bootstrap: str, topic: str, size: Size, planted: Sequence[Planted] = ()) -> Soak:
+def made_soak(bootstrap: str, topic: str, size: Size, planted: Sequence[Planted] = (), *, replicas: int = 1) -> Soak:
     """Return what a soak of a size says of itself, once its records are predicted."""
     appended = Counter(one.partition for one in planted if one.offset >= size.end)
     return Soak(
@@ -102,7 +102,7 @@ def made_soak(bootstrap: str, topic: str, size: Size, planted: Sequence[Planted]
         metadata="kraft",
         topic=topic,
         partitions=size.partitions,
-        replicas=1,
+        replicas=replicas,
         min_insync_replicas=1,
         producers=size.producers,
         acks=AcksOfProducers.ALL,

@@ -19,6 +19,7 @@ from fault_injection.waiting import DeadlineExceededError, until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
     from types import TracebackType
 
     from pyspark.sql import SparkSession
@@ -125,7 +126,13 @@ class SparkThread:
         return self._done(lambda: attached_job.reconcile_attached(self._session(), run.path, attached))
 
     def reconcile_soak(
-        self, run: RunDirectory, soak: Soak, *, sampled: bool = False, cross_check: bool = False
+        self,
+        run: RunDirectory,
+        soak: Soak,
+        *,
+        sampled: bool = False,
+        cross_check: bool = False,
+        data: Mapping[int, Path] | None = None,
     ) -> SoakCounted:
         """Read the topic of a soak from its brokers, and reconcile it with its ledgers and its prediction.
 
@@ -133,7 +140,9 @@ class SparkThread:
             ReconcileError: the topic cannot be read, or has offsets without a record, or Spark or the check failed.
         """
         return self._done(
-            lambda: soak_job.reconcile_soak(self._session(), run.path, soak, sampled=sampled, cross_check=cross_check)
+            lambda: soak_job.reconcile_soak(
+                self._session(), run.path, soak, sampled=sampled, cross_check=cross_check, data=data
+            )
         )
 
     def reconcile_all(self, runs: Sequence[RunDirectory]) -> list[Reconciliation | ReconcileError]:

@@ -21,6 +21,7 @@ from conformance.reconcile.soak_blocks import facts_of, runs_of
 from conformance.reconcile.soak_control import control_of, windows_of
 from conformance.reconcile.soak_counting import Counting
 from conformance.reconcile.soak_cross_check import differences
+from conformance.reconcile.soak_replicas import compare_replicas
 from conformance.reconcile.topic import decoded, records_between, write_topic
 from conformance.record.directory import RunDirectory
 from conformance.record.soak import Soak
@@ -65,7 +66,13 @@ def soak_records(
 
 
 def reconcile_soak(
-    spark: SparkSession, run: Path, soak: Soak, *, sampled: bool = False, cross_check: bool = False
+    spark: SparkSession,
+    run: Path,
+    soak: Soak,
+    *,
+    sampled: bool = False,
+    cross_check: bool = False,
+    data: Mapping[int, Path] | None = None,
 ) -> SoakCounted:
     """Read the topic, count the records of every class and partition, and write what was counted.
 
@@ -75,6 +82,7 @@ def reconcile_soak(
         soak: of it, with its ends.
         sampled: whether a sample is read again, and joined record by record.
         cross_check: whether what is read is written down, and counted again by DuckDB.
+        data: of each broker the directory that has its replicas' folders, if executors can read them.
 
     Raises:
         ReconcileError: the topic cannot be read, has offsets without a record, a file is unreadable, Spark failed, or
@@ -87,6 +95,8 @@ def reconcile_soak(
             write_topic(topic, run)
             topic = run_files.TOPIC.read(spark, [run])
         counted = count_soak(spark, run, soak, topic, sampled=sampled)
+        if data is not None:
+            counted = replace(counted, replicas=compare_replicas(spark, soak, data))
     if cross_check:
         with tempfile.TemporaryDirectory(dir=run) as scratch:
             counted = replace(counted, cross_check=differences(run, soak, counted, Path(scratch)))

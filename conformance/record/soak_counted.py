@@ -153,6 +153,47 @@ class Control:
 
 
 @dataclass(frozen=True, slots=True)
+class LostTail:
+    """A replica whose log ends below the high watermark at rest: where, and how many records it lacks."""
+
+    partition: int
+    broker: int
+    log_end: int
+    records: int
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """An offset below the high watermark at which two replicas hold different records; None where one holds none."""
+
+    partition: int
+    offset: int
+    broker_a: int
+    record_a: int | None
+    broker_b: int
+    record_b: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicasCounted:
+    """What the segment files of all replicas say.
+
+    Attributes:
+        batches: that all replicas which reach them have alike, by their headers.
+        decoded_batches: on any replica, which had to be decoded.
+        diverged: at how many offsets replicas differ, by partition; empty where they do nowhere.
+        lost_tails: the replicas that do not reach the high watermark.
+        samples: up to 20 offsets at which they differ.
+    """
+
+    batches: int
+    decoded_batches: int
+    diverged: Mapping[int, int]
+    lost_tails: tuple[LostTail, ...]
+    samples: tuple[Divergence, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SoakCounted:
     """What Spark counted of a soak.
 
@@ -163,6 +204,8 @@ class SoakCounted:
         identity_holds: whether rows of files, offsets of the topic, and primary classes add up.
         control: of a sample; None without one.
         cross_check: differences to what DuckDB counts, in words; None if it did not count.
+        errors: how many outcomes name which error.
+        replicas: of all brokers; None where their files are not on this machine, or were not asked for.
     """
 
     partitions: tuple[PartitionCounted, ...]
@@ -172,6 +215,7 @@ class SoakCounted:
     control: Control | None = None
     cross_check: tuple[str, ...] | None = None
     errors: Mapping[str, int] = field(default_factory=dict)
+    replicas: ReplicasCounted | None = None
 
     def total(self, name: str) -> ClassCounted:
         """Return how many records are in a class, a record in every class that it belongs to."""

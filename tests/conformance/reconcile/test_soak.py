@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from benchmarks.made_soaks import BASE, Planted, Size, made_soak, produce, write_soak
 from conformance.clients.topics import create_spread_topic
+from conformance.reconcile.errors import ReconcileError
 from conformance.reconcile.soak import reconcile_soak
-from conformance.record.soak_counted import read_counted
+from conformance.record.soak_counted import LostTail, read_counted
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.relay import DirectRelay
 from fault_injection.cluster.spec import ClusterSpec
+from fault_injection.faults.disk import LoseLogTail
+from fault_injection.faults.segments import active_segment, base_offset, batch_boundaries
 from fault_injection.releases import MetadataMode, find_release, jars_of
 
 if TYPE_CHECKING:
@@ -23,26 +27,30 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from conformance.record.soak import Soak
     from conformance.record.soak_counted import SoakCounted
 
-pytestmark = [pytest.mark.spark, pytest.mark.broker, pytest.mark.alone, pytest.mark.timeout(600)]
-SIZES = [pytest.param(Size.of(100_000), id="10^5"), pytest.param(Size.of(10_000_000), id="10^7")]
+pytestmark = [pytest.mark.spark, pytest.mark.broker, pytest.mark.alone, pytest.mark.timeout(900)]
+SIZES = [pytest.param(Size.of(100_000), id="100k"), pytest.param(Size.of(10_000_000), id="10M")]
+CUT = 5
+"""Of which partition a replica is cut."""
 
 
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
     release = find_release("4.4.0")
-    spec = ClusterSpec(release, MetadataMode.KRAFT, broker_ids=(1,))
+    spec = ClusterSpec(release, MetadataMode.KRAFT, broker_ids=(1, 2))
     with (
         closing(ProcessBackend()) as backend,
         closing(DirectRelay()) as relay,
-        Cluster.start(spec, jars_of(release), backend, relay, tmp_path_factory.mktemp("brokers")) as started,
+        Cluster.start(spec, jars_of(release), backend, relay, tmp_path / "brokers") as started,
     ):
         yield started
 
 
-def created(cluster: Cluster, topic: str, size: Size) -> None:
-    create_spread_topic([cluster.client_address(1)], topic, [[1]] * size.partitions)
+def created(cluster: Cluster, soak: Soak) -> None:
+    addresses = [cluster.client_address(broker) for broker in cluster.live_brokers]
+    create_spread_topic(addresses, soak.topic, [[1, 2]] * soak.partitions)
 
 
 def classes(counted: SoakCounted) -> dict[str, tuple[int, int]]:
@@ -75,17 +83,28 @@ def doctored(size: Size) -> tuple[list[Planted], int, set[tuple[object, ...]]]:
     return planted, hidden, found
 
 
+def cut_tail(cluster: Cluster, soak: Soak) -> LostTail:
+    """End broker 2, and cut its last batch of a partition; return what that is."""
+    cluster.kill(2)
+    segment = active_segment(cluster.files(2), soak.topic, CUT)
+    assert segment is not None
+    begins = sorted(batch_boundaries(cluster.read_file(2, segment), base_offset(segment)))[-2]
+    LoseLogTail(2, begins, soak.topic, CUT).inject(cluster)
+    return LostTail(CUT, 2, begins, soak.ends[CUT] - begins)
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_what_is_doctored_is_found_and_nothing_else(
     spark: SparkSession, cluster: Cluster, tmp_path: Path, size: Size
 ) -> None:
     planted, hidden, expected = doctored(size)
-    topic = f"doctored-{size.batches}"
-    soak = made_soak(cluster.bootstrap, topic, size, planted)
-    created(cluster, topic, size)
+    soak = made_soak(cluster.bootstrap, "doctored", size, planted, replicas=2)
+    created(cluster, soak)
     produce(spark, soak, size, planted)
     run = write_soak(tmp_path / "soak", soak, size, [hidden])
-    counted = reconcile_soak(spark, run.path, soak)
+    data = {broker: cluster.data_directory(broker) for broker in (1, 2)}
+    tail = cut_tail(cluster, soak)
+    counted = reconcile_soak(spark, run.path, soak, sampled=True, cross_check=True, data=data)
     assert counted == read_counted(run)
     assert counted.identity_holds
     others = {"lost": (1, 1), "phantom": (3, 3), "value_changed": (1, 1), "duplicated": (1, 1), "moved": (1, 1)}
@@ -95,5 +114,21 @@ def test_what_is_doctored_is_found_and_nothing_else(
         for one in counted.samples
     }
     assert named == expected
-    assert counted.foreign == 1
-    assert counted.compared.joined_blocks == 6
+    assert (counted.foreign, counted.compared.joined_blocks) == (1, 6)
+    assert counted.cross_check == ()
+    assert counted.control is not None
+    assert counted.control.agrees
+    assert counted.control.kept > size.records / 100
+    assert counted.replicas is not None
+    assert (counted.replicas.lost_tails, counted.replicas.diverged) == ((tail,), {})
+
+
+def test_a_topic_that_lacks_offsets_is_refused(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
+    size = Size(1, producers=1, partitions=2)
+    soak = made_soak(cluster.bootstrap, "short", size)
+    created(cluster, soak)
+    produce(spark, soak, size)
+    run = write_soak(tmp_path / "soak", soak, size)
+    longer = replace(soak, ends=(soak.ends[0], soak.ends[1] + 1))
+    with pytest.raises(ReconcileError, match="reconciling soak"):
+        reconcile_soak(spark, run.path, longer)
