@@ -40,6 +40,8 @@ AT_NIGHT = {
     "tests/conformance/attach/test_attach_interrupted.py": r"::test_(a|three)_",
     "tests/conformance/audit/test_audit_with_brokers.py": r"\[(2\.8\.2|3\.9\.2)\]",
     "tests/conformance/audit/test_audit_refused.py": r"\[2\.8\.2\]",
+    # A soak of the oldest release, and the newest one where that loses; by day one with a kill.
+    "tests/conformance/soak/test_soak_with_brokers.py": r"::test_releases_",
     # Mistakes of every kind on clusters made for them, and a good cluster of every line.
     "tests/conformance/audit/test_seeded_mistakes.py": r"::test_(?!every_check_)",
     "tests/conformance/audit/test_demonstrations_with_brokers.py": r"::test_(brokers_do_the_harm|a_topic)_|\[known-",

@@ -85,6 +85,7 @@ def timeline_of(options: SoakOptions) -> FaultTimeline:
 
 
 def soak_of(options: SoakOptions, topic: str) -> Soak:
+    """Return a soak that is to begin, on a topic of this name."""
     is_seed = isinstance(options.faults, int)
     faults = "none" if options.faults is None else f"seed {options.faults}" if is_seed else str(options.faults)
     return Soak(
