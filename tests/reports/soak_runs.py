@@ -26,7 +26,9 @@ from conformance.record.soak_prediction import (
     BATCHES_FILE,
     PREDICTION_FILE,
     RANGES_FILE,
+    BatchRow,
     RangeFate,
+    RangeRow,
     SoakPrediction,
     batches_schema,
     digest_of,
@@ -68,8 +70,8 @@ class SoakFiles:
         write_faults(run, self.faults)
         append_lines(run, TIMELINE_FILE, list(self.marks))
         tables = (
-            write_rows(run.path / RANGES_FILE, self.ranges, ranges_schema()),
-            write_rows(run.path / BATCHES_FILE, self.batches, batches_schema()),
+            write_rows(run.path / RANGES_FILE, [RangeRow(**row) for row in self.ranges], ranges_schema()),
+            write_rows(run.path / BATCHES_FILE, [BatchRow(**row) for row in self.batches], batches_schema()),
         )
         records = {fate.value: sum(_length(row) for row in self.ranges if row["fate"] == fate) for fate in RangeFate}
         rules_of = f"{self.soak.version} {self.soak.metadata}"
