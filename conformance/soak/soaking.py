@@ -199,7 +199,9 @@ class _Soaking:
             f"predicted in {prediction.seconds:g} s from {prediction.events:,} events; frozen as "
             f"{prediction.digest[:12]}; Spark reads {sum(soak.ends):,} records"
         )
+        began_s = time.monotonic()
         counted = self._spark.reconcile_soak(self.run, soak, cross_check=self._options.cross_check)
+        self._tell(f"read and counted in {time.monotonic() - began_s:.1f} s")
         note_soak(self.run, soak, phase=SoakPhase.COUNTED)
         verdict = judge_soak(
             self.run, soak, prediction, counted, done=broken.done, left_out=broken.left_out, notes=tuple(broken.notes)
