@@ -47,15 +47,17 @@ if TYPE_CHECKING:
     from oracle.tracing.observed import TopicPartition
 
 
-def predict_soak(run: RunDirectory, soak: Soak) -> SoakPrediction:
+def predict_soak(run: RunDirectory, soak: Soak, rules: RuleSet | None = None) -> SoakPrediction:
     """Predict what became of every record, write it to ``prediction/``, and return what is frozen.
 
     Args:
         run: the soak's directory, with its trace at an end.
         soak: of it.
+        rules: another release's, by which frames that its brokers would not send are passed over; None takes those of
+            the brokers.
     """
     began = time.monotonic()
-    predicted = _PredictionInMaking(run, soak, rules_for(soak.version, MetadataMode(soak.metadata)))
+    predicted = _PredictionInMaking(run, soak, rules or rules_for(soak.version, MetadataMode(soak.metadata)))
     why_not = None
     try:
         predicted.replay()

@@ -24,6 +24,8 @@ from conformance.record.soak_prediction import BATCHES_FILE, RANGES_FILE, read_s
 from conformance.record.wire_lines import lines_of
 from conformance.soak.predicting import predict_soak
 from fault_injection.wire.compressed_lines import CompressedLines
+from oracle.rules.by_version import rules_for
+from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
     from conformance.record.soak_prediction import SoakPrediction
@@ -129,6 +131,17 @@ def test_a_number_that_no_rule_allows_is_told(tmp_path: Path) -> None:
     prediction = predict_soak(run, read_soak(run))
     assert prediction.violation is not None
     assert "99999" in prediction.violation
+
+
+def test_by_the_rules_of_another_release_other_records_are_lost(tmp_path: Path) -> None:
+    soak = replayed("0.10.2.2-all", tmp_path)
+    lost = soak.lost()
+    rules = rules_for("0.11.0.3", MetadataMode.ZOOKEEPER)
+    other = Replayed(soak.run, predict_soak(soak.run, read_soak(soak.run), rules))
+    assert other.prediction.violation is not None
+    assert other.prediction.digest != soak.prediction.digest
+    assert other.lost() != lost
+    assert other.copies() != other.in_topic()
 
 
 def test_a_trace_that_is_cut_predicts_nothing(tmp_path: Path) -> None:
