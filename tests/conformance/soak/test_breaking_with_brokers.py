@@ -225,14 +225,17 @@ def test_a_broker_that_somebody_else_ends_ends_it(brokers: Soaked) -> None:
 def test_what_comes_while_replicas_stay_out_of_sync_is_left_out(
     brokers: Soaked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(harming, "IN_SYNC_S", 1.0)
-    topic, fault = brokers.topic("stuck"), PlannedFault(6.0, _K.KILL, 1.0, broker=1)
-    with breaking(brokers, topic, fault) as (breaker, _):
+    monkeypatch.setattr(harming, "IN_SYNC_S", 3.0)
+    topic, later = brokers.topic("stuck"), PlannedFault(8.0, _K.KILL, 1.0, broker=1)
+    with breaking(brokers, topic, PlannedFault(0.0, _K.FREEZE, 0.1, broker=1), later) as (breaker, _):
+        until(lambda: breaker.done == 1, deadline_s=60, what="the first fault to be done")
         brokers.cluster.pause(3)
-        until(lambda: bool(breaker.said), deadline_s=60, what="it to be left out")
-        brokers.cluster.resume(3)
-    assert breaker.said[0].startswith("faults left out: 1; every replica to be in sync: not within 1 s")
-    assert breaker.left_out == (fault,)
+        try:
+            until(lambda: bool(breaker.said), deadline_s=60, what="the second to be left out")
+        finally:
+            brokers.cluster.resume(3)
+    assert breaker.said[0].startswith("faults left out: 1; every replica to be in sync: not within 3 s")
+    assert breaker.left_out == (later,)
 
 
 def test_what_is_not_at_rest_is_named(brokers: Soaked) -> None:
