@@ -200,7 +200,9 @@ def _predicted_kind(is_placed: Column) -> Column:
 
 
 def runs_of(facts: DataFrame) -> DataFrame:
-    """Return a row for each block and shift: block, shift, masks attempted, told and there, and whether it is_plain.
+    """Return a row for each block and shift: masks attempted, told and there; whether the block is_plain.
+
+    One row of each block is_first.
 
     Args:
         facts: as of ``facts_of``.
@@ -212,7 +214,8 @@ def runs_of(facts: DataFrame) -> DataFrame:
     is_odd = ~is_kind(Kind.ATTEMPTED, Kind.TOLD, Kind.THERE) | (F.col("rows") != F.bit_count("mask"))
     ours = facts.where(F.col("block") != FOREIGN_BLOCK)
     runs = ours.groupBy("block", "shift").agg(*masks.values(), F.bool_or(is_odd).alias("is_odd"))
-    return runs.withColumn("is_plain", _is_plain()).drop("is_odd")
+    is_first = F.col("shift") == F.min("shift").over(Window.partitionBy("block"))
+    return runs.withColumns({"is_plain": _is_plain(), "is_first": is_first}).drop("is_odd")
 
 
 def _is_plain() -> Column:
@@ -234,34 +237,37 @@ def highest(mask: Column) -> Column:
     return F.length(F.bin(mask)) - 1
 
 
+def with_stretches(runs: DataFrame, soak: Soak) -> DataFrame:
+    """Add where the records of every plain run are: first and last rank, low and high offset, and whether it is_late.
+
+    All columns are null of what is not plain, or has no records.
+    """
+    there = F.when(F.col("is_plain") & (F.col("there") != 0), F.col("there"))
+    start = first_rank_of_block(soak)
+    ranked = runs.withColumns({"first": start + lowest(there), "last": start + highest(there)})
+    placed = ranked.withColumns({"low": F.col("first") + F.col("shift"), "high": F.col("last") + F.col("shift")})
+    return placed.withColumn("is_late", _is_late(soak))
+
+
 def stretches(runs: DataFrame, soak: Soak) -> DataFrame:
-    """Return where the records of every plain run are: block, first and last rank, low and high offset."""
-    plain = runs.where(F.col("is_plain") & (F.col("there") != 0))
-    start, there = first_rank_of_block(soak), F.col("there")
-    ranked = plain.withColumns({"first": start + lowest(there), "last": start + highest(there)})
-    return ranked.select(
-        "block",
-        "first",
-        "last",
-        (F.col("first") + F.col("shift")).alias("low"),
-        (F.col("last") + F.col("shift")).alias("high"),
-    )
+    """Return where the records of plain runs are: block, first and last rank, low and high offset."""
+    found = with_stretches(runs, soak).where(F.col("first").isNotNull())
+    return found.select("block", "first", "last", "low", "high")
 
 
-def blocks_out_of_order(found: DataFrame, soak: Soak) -> DataFrame:
-    """Return the blocks that have records in an order of offsets which may not be that of the ranks.
+def _is_late(soak: Soak) -> Column:
+    """Return whether a stretch may be in an order of offsets that is not that of the ranks.
 
-    All others are proven to be in order: ranks and offsets of each stretch are above those of all stretches before it.
-
-    Args:
-        found: stretches of one shift each, as of ``stretches``.
-        soak: whose they are.
+    Where none is all are proven to be in order: ranks and offsets of each are above those of all before it.
     """
     among = (producer_of_block(), partition_of_block(soak))
     before = Window.partitionBy(*among).orderBy("first", "low").rowsBetween(Window.unboundedPreceding, -1)
-    is_below = F.col("low") <= F.max("high").over(before)
-    is_among = F.col("first") <= F.max("last").over(before)
-    return found.select("block", (is_below | is_among).alias("is_below")).where("is_below").select("block").distinct()
+    return (F.col("low") <= F.max("high").over(before)) | (F.col("first") <= F.max("last").over(before))
+
+
+def late_blocks(found: DataFrame, soak: Soak) -> DataFrame:
+    """Return the blocks of late stretches, given stretches of one shift each."""
+    return found.select("block", _is_late(soak).alias("is_late")).where("is_late").select("block").distinct()
 
 
 def ends_before(found: DataFrame, soak: Soak) -> DataFrame:
