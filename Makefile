@@ -24,7 +24,7 @@ NIGHTLY ?= yes
 PYTEST := $(BIN)/python -m pytest --dist loadfile
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help setup setup-dev pins lock conformance test check test-aside test-oracle test-searches test-nightly test-pure test-lanes test-alone lint guarantees docs jre-image clean
+.PHONY: help setup setup-dev pins lock conformance soak test check test-aside test-oracle test-searches test-nightly test-pure test-lanes test-alone lint guarantees docs jre-image clean
 
 help:
 	@echo "make conformance [KAFKA=4.4.0] [BACKEND=auto|docker|process] [ARGS='--metadata zookeeper']"
@@ -32,6 +32,7 @@ help:
 	@echo "make test        set up, run the whole test suite [JUNIT=DIRECTORY] [NIGHTLY=no: without the next two]"
 	@echo "make test-searches  the model's longest searches alone"
 	@echo "make test-nightly   other releases, backends and whole runs, the like of which the rest of the tests has too"
+	@echo "make soak        10^6 records under faults for about a minute, each predicted from the wire and reconciled [KAFKA=4.4.0]"
 	@echo "make check       lint, and every test that starts no broker, container, Spark or zsh, without the longest searches"
 	@echo "make lint        ruff, mypy strict, import contracts"
 	@echo "make guarantees  search the guarantee table anew and choose EL-03's power failures from it; compare them with those kept [LANES=2]"
@@ -75,6 +76,9 @@ lock:
 
 conformance: setup
 	@$(BIN)/kafka-conformance run --kafka $(KAFKA) --backend $(BACKEND) --runs-dir $(RUNS) $(ARGS)
+
+soak: setup
+	@$(BIN)/kafka-conformance soak --kafka $(KAFKA) --backend $(BACKEND) --duration 60s --rate 17000 --every 10s --runs-dir $(RUNS)/soaks $(ARGS)
 
 test: lint
 	@$(MAKE) --no-print-directory --jobs=2 test-aside test-lanes

@@ -24,7 +24,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from confluent_kafka import Producer, TopicCollection
+from confluent_kafka import KafkaException, Producer, TopicCollection
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from conformance.observation.frame_events import is_wanted
@@ -33,7 +33,7 @@ from fault_injection.cluster.client_links import relayed_bootstrap
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.spec import ClusterSpec
 from fault_injection.releases import find_release, jars_of, schema_jar
-from fault_injection.waiting import until
+from fault_injection.waiting import NotYetError, until
 from fault_injection.wire.proxy import GateProxy
 
 if TYPE_CHECKING:
@@ -117,8 +117,15 @@ class SoakedCluster:
         new = NewTopic(topic, num_partitions=self._asked.partitions, replication_factor=len(BROKERS))
         self._admin.create_topics([new])[topic].result(DEADLINE_S)
         until(lambda: self._is_led(topic), deadline_s=DEADLINE_S, what=f"leaders and full isr of {topic}")
-        described = self._admin.describe_topics(TopicCollection([topic]))[topic].result(DEADLINE_S)
-        self._gate.learn_topic(str(described.topic_id), topic)
+        topic_id = until(lambda: self._topic_id(topic), deadline_s=DEADLINE_S, what=f"{topic} has an id")
+        self._gate.learn_topic(topic_id, topic)
+
+    def _topic_id(self, topic: str) -> str:
+        try:
+            described = self._admin.describe_topics(TopicCollection([topic]))[topic].result(DEADLINE_S)
+        except KafkaException as error:
+            raise NotYetError(error) from error
+        return str(described.topic_id)
 
     def _is_led(self, topic: str) -> bool:
         known = self._admin.list_topics(topic, timeout=DEADLINE_S).topics[topic].partitions

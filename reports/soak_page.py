@@ -19,7 +19,7 @@ from reports.course_picture import LEFT, WIDTH
 from reports.html import breakable, style_sheet, template_environment
 from reports.overview import duration_words
 from reports.soak_picture import soak_picture
-from reports.soak_ranges import ranges_of
+from reports.soak_ranges import acks_word, ranges_of
 from reports.verdict_words import CONFORMANCE_LOOKS, PROMISE_LOOKS
 from reports.version_matrix import column_words
 
@@ -68,7 +68,7 @@ def write_soak_page(run: RunDirectory) -> Path:
     ranges = ranges_of(run, soak)
     environment = template_environment()
     environment.filters |= {"many": "{:,}".format, "duration": duration_words, "upper_first": _upper_first}
-    environment.filters["breakable"] = breakable
+    environment.filters |= {"acks": acks_word, "breakable": breakable}
     page = environment.get_template("soak.html.j2").render(
         soak=soak,
         line=column_words(soak.version, soak.metadata),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from conformance.record.soak_course import PartitionState, read_course
+from conformance.record.soak_course import LedState, read_course
 from reports.course_picture import NS, WIDTH, Scale, fitting, led_words, state_words, ticks
 from reports.soak_deeds import Deed, deeds_of
 
@@ -58,7 +58,7 @@ class Graph:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class LedSpan:
     """A time in which a partition had one leader, leader epoch and ISR.
 
     Attributes:
@@ -96,7 +96,7 @@ class Picture:
     out: Graph
     is_cut: bool
     silence: tuple[float, float] | None
-    lanes: list[tuple[int, float, list[Span]]]
+    lanes: list[tuple[int, float, list[LedSpan]]]
     hidden: int
     leaders: list[tuple[int, int]]
     deeds: list[Deed]
@@ -203,23 +203,23 @@ def _silence(course: SoakCourse) -> tuple[float, float] | None:
     return (place * course.bucket_s, lasts_s) if lasts_s >= SILENCE_S else None
 
 
-def _spans(one: PartitionCourse, soak: Soak, scale: Scale) -> list[Span]:
+def _spans(one: PartitionCourse, soak: Soak, scale: Scale) -> list[LedSpan]:
     starts = [scale.x_after(state.at_s) for state in one.states]
     ends = [*starts[1:], float(WIDTH)]
     replicas = {broker for state in one.states for broker in state.isr}
     return [_span(state, x, end, replicas, soak) for state, x, end in zip(one.states, starts, ends, strict=False)]
 
 
-def _span(state: PartitionState, x: float, end: float, replicas: Set[int], soak: Soak) -> Span:
+def _span(state: LedState, x: float, end: float, replicas: Set[int], soak: Soak) -> LedSpan:
     out = sorted(replicas - set(state.isr))
     width = max(end - x, 0.8)
     many = f"{state.states} changes, at last: " if state.states > 1 else ""
     words = f"from {state.at_s:,.1f} s: {many}{state_words(state.leader, state.leader_epoch, state.isr)}"
     is_out = len(state.isr) < soak.replicas
     if state.leader is None:
-        return Span(x, width, None, is_out, "", words)
+        return LedSpan(x, width, None, is_out, "", words)
     label = fitting(led_words(state.leader, out), width)
-    return Span(x, width, look_of(state.leader), is_out, label, words)
+    return LedSpan(x, width, look_of(state.leader), is_out, label, words)
 
 
 def look_of(broker: int) -> int:

@@ -1,35 +1,33 @@
-"""Which offsets of a soak's partitions are predicted to be lost, or left open? From ``prediction/``, range by range."""
+"""Which offsets of a soak's partitions are predicted to be lost, or left open? Range by range, and where in the log."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from conformance.record.directory import RunDirectoryError, cleaned
-from conformance.record.soak_prediction import BATCHES_FILE, RANGES_FILE, RangeFate
-from conformance.spark_extra import at_first_use
+from conformance.record.directory import cleaned
+from conformance.record.soak_prediction import RangeFate
+from conformance.record.soak_tables import (
+    AlikeBatches,
+    NotKeptBatch,
+    PredictedRange,
+    read_alike,
+    read_not_kept,
+    read_ranges,
+)
 from oracle.vocabulary import Acks, ProduceOutcome
 from reports.course_picture import LEFT, WIDTH
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    import pyarrow.parquet as pq
+    from collections.abc import Sequence
 
     from conformance.record.directory import RunDirectory
     from conformance.record.soak import Soak
-else:
-    pa = at_first_use("pyarrow")
-    pc = at_first_use("pyarrow.compute")
-    pq = at_first_use("pyarrow.parquet")
 
 SHOWN_MAX, BARS_MAX, EPOCHS_MAX, ANSWERS_MAX = 60, 40, 60, 24
 LEAST = 2.5
 """So wide is a range in a bar at least, however short it is: it is to be seen."""
-NO_ANSWER = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,51 +35,38 @@ class RangeOfNote:
     """Offsets of one leader epoch that must be lost, or may be.
 
     Attributes:
-        leader: the broker that appended them; None if unknown.
-        is_lost: else either may be.
-        acknowledged: what was acknowledged of them, in words.
+        told: the range.
+        acknowledged: what was acknowledged of it, in words.
     """
 
-    partition: int
-    leader_epoch: int
-    leader: int | None
-    first: int
-    last: int
-    is_lost: bool
-    rule: str
-    reason: str
+    told: PredictedRange
     acknowledged: str
+
+    @property
+    def is_lost(self) -> bool:
+        """Return whether it is lost; else either may be."""
+        return self.told.fate == RangeFate.LOST
 
     @property
     def offsets(self) -> int:
         """Return how many they are."""
-        return self.last - self.first + 1
+        return self.told.last_offset - self.told.first_offset + 1
 
 
 @dataclass(frozen=True, slots=True)
 class LogBar:
-    """Where ranges are in the log of a partition: x, width and whether they are lost, in the picture's units.
+    """Where ranges are in the log of a partition.
 
     Attributes:
-        end: where the log ends, and how far the ranges go, if they go further.
-        epochs: where leader epochs began.
+        end: where the log ends, or the ranges, if they go further.
+        epochs: where leader epochs began, in the picture's units.
+        marks: x, width and whether it is lost, of each range.
     """
 
     partition: int
     end: int
     epochs: list[float]
     marks: list[tuple[float, float, bool]]
-
-
-@dataclass(frozen=True, slots=True)
-class NoPlainBatches:
-    """Batches that are no plain case and have the same answer, acks and fate."""
-
-    answer: str
-    acks: str
-    fate: str
-    batches: int
-    records: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +85,13 @@ class Ranges:
     more: int
     partitions: frozenset[int]
     bars: list[LogBar]
-    batches: list[NoPlainBatches]
+    batches: list[AlikeBatches]
+
+    @property
+    def is_kept_but_for_batches(self) -> bool:
+        """Return whether some batch was acknowledged and is lost, or may be."""
+        told = (one.fate for one in self.batches if one.answer == ProduceOutcome.ACKNOWLEDGED)
+        return any(fate != RangeFate.PRESENT for fate in told)
 
 
 def ranges_of(run: RunDirectory, soak: Soak) -> Ranges:
@@ -109,61 +100,30 @@ def ranges_of(run: RunDirectory, soak: Soak) -> Ranges:
     Raises:
         RunDirectoryError: a table cannot be read.
     """
-    rows = cleaned(_table(run, RANGES_FILE).to_pylist())
-    noted = [row for row in rows if row["fate"] != RangeFate.PRESENT]
-    batches = _table(run, BATCHES_FILE)
-    acknowledged = _acknowledged(batches) if noted else {}
+    every = cleaned(read_ranges(run))
+    noted = [one for one in every if one.fate != RangeFate.PRESENT]
+    batches = _by_partition(read_not_kept(run)) if noted else {}
     return Ranges(
-        shown=[_noted(row, acknowledged) for row in noted[:SHOWN_MAX]],
+        shown=[RangeOfNote(one, _acknowledged(one, batches.get(one.partition, ()))) for one in noted[:SHOWN_MAX]],
         more=len(noted[SHOWN_MAX:]),
-        partitions=frozenset(row["partition"] for row in noted),
-        bars=_bars(rows, noted, soak),
-        batches=_no_plain(batches),
+        partitions=frozenset(one.partition for one in noted),
+        bars=_bars(every, noted, soak),
+        batches=read_alike(run)[:ANSWERS_MAX],
     )
 
 
-def _table(run: RunDirectory, name: str) -> pa.Table:
-    try:
-        return pq.read_table(run.path / name, partitioning=None)
-    except (pa.ArrowException, OSError) as error:
-        raise RunDirectoryError(f"{run.path / name} cannot be read: {error}") from error
-
-
-Place = tuple[int, int, str]
-
-
-def _acknowledged(batches: pa.Table) -> Mapping[Place, Sequence[tuple[int, int, int]]]:
-    """Return offset, count and acks of what was acknowledged and is lost, or may be, by partition, epoch and fate."""
-    is_told = pc.and_(
-        pc.equal(batches["answer"], ProduceOutcome.ACKNOWLEDGED.value),
-        pc.not_equal(batches["fate"], RangeFate.PRESENT.value),
-    )
-    told = batches.filter(is_told).select(["partition", "leader_epoch", "fate", "base_offset", "count", "acks"])
-    columns = (told[name].to_pylist() for name in told.column_names)
-    found: defaultdict[Place, list[tuple[int, int, int]]] = defaultdict(list)
-    for partition, epoch, fate, base, count, acks in zip(*columns, strict=True):
-        if base is not None:
-            found[partition, epoch, fate].append((base, count, acks))
+def _by_partition(batches: Sequence[NotKeptBatch]) -> dict[int, list[NotKeptBatch]]:
+    found: defaultdict[int, list[NotKeptBatch]] = defaultdict(list)
+    for one in batches:
+        found[one.partition].append(one)
     return found
 
 
-def _noted(row: Mapping[str, Any], acknowledged: Mapping[Place, Sequence[tuple[int, int, int]]]) -> RangeOfNote:
-    first, last = row["first_offset"], row["last_offset"]
+def _acknowledged(told: PredictedRange, batches: Sequence[NotKeptBatch]) -> str:
     records: Counter[str] = Counter()
-    for base, count, acks in acknowledged.get((row["partition"], row["leader_epoch"], row["fate"]), ()):
-        records[acks_word(acks)] += max(min(base + count - 1, last) - max(base, first) + 1, 0)
-    told = ", ".join(f"{count:,} with acks={acks}" for acks, count in sorted(records.items()) if count)
-    return RangeOfNote(
-        partition=row["partition"],
-        leader_epoch=row["leader_epoch"],
-        leader=row["leader"] if row["leader"] >= 0 else None,
-        first=first,
-        last=last,
-        is_lost=row["fate"] == RangeFate.LOST,
-        rule=row["rule"],
-        reason=row["reason"],
-        acknowledged=told or "none",
-    )
+    for one in batches:
+        records[acks_word(one.acks)] += one.shared(told)
+    return ", ".join(f"{count:,} with acks={acks}" for acks, count in sorted(records.items()) if count) or "none"
 
 
 def acks_word(acks: int) -> str:
@@ -171,35 +131,26 @@ def acks_word(acks: int) -> str:
     return "all" if acks == Acks.ALL else f"{acks}"
 
 
-def _bars(rows: Sequence[Mapping[str, Any]], noted: Sequence[Mapping[str, Any]], soak: Soak) -> list[LogBar]:
-    by_partition: defaultdict[int, list[Mapping[str, Any]]] = defaultdict(list)
-    for row in rows:
-        by_partition[row["partition"]].append(row)
-    numbers = sorted({row["partition"] for row in noted})[:BARS_MAX]
-    return [_bar(number, by_partition[number], soak) for number in numbers]
+def _bars(every: Sequence[PredictedRange], noted: Sequence[PredictedRange], soak: Soak) -> list[LogBar]:
+    numbers = sorted({one.partition for one in noted})[:BARS_MAX]
+    ranges: dict[int, list[PredictedRange]] = {number: [] for number in numbers}
+    for one in every:
+        if one.partition in ranges:
+            ranges[one.partition].append(one)
+    return [_bar(number, ranges[number], soak) for number in numbers]
 
 
-def _bar(number: int, rows: Sequence[Mapping[str, Any]], soak: Soak) -> LogBar:
-    end = max([row["last_offset"] + 1 for row in rows] + [soak.ends[number] if number < len(soak.ends) else 0])
-    begun = [row["first_offset"] for row in rows if row["fate"] == RangeFate.PRESENT][1:]
-    marks = [_mark(row, end) for row in rows if row["fate"] != RangeFate.PRESENT]
+def _bar(number: int, ranges: Sequence[PredictedRange], soak: Soak) -> LogBar:
+    end = max([one.last_offset + 1 for one in ranges] + [soak.ends[number] if number < len(soak.ends) else 0])
+    begun = [one.first_offset for one in ranges if one.fate == RangeFate.PRESENT][1:]
+    marks = [_mark(one, end) for one in ranges if one.fate != RangeFate.PRESENT]
     return LogBar(number, end, [_x(first, end) for first in begun[:EPOCHS_MAX]], marks[:SHOWN_MAX])
 
 
-def _mark(row: Mapping[str, Any], end: int) -> tuple[float, float, bool]:
-    x = min(_x(row["first_offset"], end), WIDTH - LEAST)
-    return x, max(_x(row["last_offset"] + 1, end) - x, LEAST), row["fate"] == RangeFate.LOST
+def _mark(one: PredictedRange, end: int) -> tuple[float, float, bool]:
+    x = min(_x(one.first_offset, end), WIDTH - LEAST)
+    return x, max(_x(one.last_offset + 1, end) - x, LEAST), one.fate == RangeFate.LOST
 
 
 def _x(offset: int, end: int) -> float:
     return LEFT + (WIDTH - LEFT) * offset / max(end, 1)
-
-
-def _no_plain(batches: pa.Table) -> list[NoPlainBatches]:
-    """Return the batches that have a row, by answer, acks and fate: the most records first."""
-    counted = batches.group_by(["answer", "acks", "fate"]).aggregate([("count", "count"), ("count", "sum")])
-    told = [
-        NoPlainBatches(row["answer"], acks_word(row["acks"]), row["fate"], row["count_count"], row["count_sum"])
-        for row in counted.to_pylist()
-    ]
-    return sorted(told, key=lambda one: (-one.records, one.answer, one.acks, one.fate))[:ANSWERS_MAX]

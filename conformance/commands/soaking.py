@@ -17,7 +17,8 @@ from conformance.record.verdict import Conformance
 from conformance.run_options import add_run_options, check_options, run_options
 from conformance.session import seed_of
 from conformance.soak.fault_timeline import EVERY_S
-from conformance.soak.soaking import SoakOptions, soak, timeline_of
+from conformance.soak.options import SoakOptions, timeline_of
+from conformance.soak.soaking import soak
 from fault_injection.releases import UsageError
 from reports.soak_page import write_soak_page
 

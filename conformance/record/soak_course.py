@@ -21,7 +21,7 @@ STATES_OF_ONE = (8, 320)
 
 
 @dataclass(frozen=True, slots=True)
-class PartitionState:
+class LedState:
     """What held of a partition from a moment on, as the wire showed it first.
 
     Attributes:
@@ -43,7 +43,7 @@ class PartitionCourse:
     """The states of one partition, in the order of time; none if the wire never showed one."""
 
     partition: int
-    states: tuple[PartitionState, ...]
+    states: tuple[LedState, ...]
 
 
 @dataclass(frozen=True, slots=True)

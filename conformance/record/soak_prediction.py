@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping  # noqa: TC003 - the decoder evaluates the fields' types
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING
@@ -38,6 +38,8 @@ else:
 PREDICTION_FILE = "prediction/prediction.json"
 RANGES_FILE = "prediction/ranges.parquet"
 BATCHES_FILE = "prediction/batches.parquet"
+ACKNOWLEDGED, UNANSWERED = "acknowledged", "none"
+"""Of a batch's answers two; the others are names of errors."""
 
 
 class RangeFate(StrEnum):
@@ -96,6 +98,38 @@ def batches_schema() -> pa.Schema:
 
 
 @dataclass(frozen=True, slots=True)
+class BatchRow:
+    """A row of ``prediction/batches.parquet``."""
+
+    partition: int
+    producer: int
+    first_id: int
+    count: int
+    step: int
+    base_offset: int | None
+    leader_epoch: int
+    acks: int
+    answer: str
+    fate: str
+    rule: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RangeRow:
+    """A row of ``prediction/ranges.parquet``."""
+
+    partition: int
+    leader_epoch: int
+    leader: int
+    first_offset: int
+    last_offset: int
+    fate: str
+    rule: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class SoakPrediction:
     """What is frozen.
 
@@ -103,7 +137,7 @@ class SoakPrediction:
         rules_of: the release and mode whose rules predict.
         digest: SHA-256 of the rows of both tables.
         records: how many offsets are in ranges of each fate.
-        touched: how many records were sent while a fault stood, or whose batch was not answered as sent.
+        touched: how many records were first sent while a fault stood.
         violation: the first event that no rule of the release allows, in words; None if every one is allowed.
         events: how many the wire and the producers showed.
         seconds: how long it took.
@@ -129,9 +163,9 @@ def digest_of(*tables: pa.Table) -> str:
     return digest.hexdigest()
 
 
-def write_rows(path: Path, rows: Sequence[Mapping[str, object]], schema: pa.Schema) -> pa.Table:
+def write_rows(path: Path, rows: Sequence[RangeRow] | Sequence[BatchRow], schema: pa.Schema) -> pa.Table:
     """Write rows of one of the tables, in their order, and return the table."""
-    table = pa.Table.from_pylist([dict(row) for row in rows], schema)
+    table = pa.Table.from_pylist([asdict(row) for row in rows], schema)
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(table, path)
     return table

@@ -10,18 +10,18 @@ Source: ``ReplicaManager.fetchMessages``: followers get what leaders have as it 
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
-from collections import defaultdict
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from conformance.observation.wire_moments import WireMoments, request_key
 from conformance.record.attached import IDS_MAX
 from conformance.record.soak import WIRE_FILE
-from conformance.record.wire import FETCH, NONE, PRODUCE, BatchOfIds
+from conformance.record.soak_prediction import ACKNOWLEDGED, BatchRow
+from conformance.record.wire import FETCH, NONE, PRODUCE
+from conformance.soak.open_batches import Copy, OpenBatches, SentBatch, pieces
 from conformance.wire_trace.partition import TopicOfInterest
 from oracle.error_codes import ErrorCode
-from oracle.tracing.committed import Fate
+from oracle.tracing.committed import LogFate
 from oracle.vocabulary import BrokerId, LeaderEpoch, Offset
 
 if TYPE_CHECKING:
@@ -30,156 +30,14 @@ if TYPE_CHECKING:
     from conformance.observation.wire_moments import WireMoment
     from conformance.record.directory import RunDirectory
     from conformance.record.soak import Soak
-    from conformance.record.wire import FrameEntry
+    from conformance.record.wire import BatchOfIds, FrameEntry
     from conformance.soak.lineage import Lineage
+    from conformance.soak.open_batches import IdsSentAgain
     from oracle.tracing.committed import Epochs, FinalLog
     from oracle.tracing.observed import RequestKey, TopicPartition
 
-ACKNOWLEDGED, UNANSWERED = "acknowledged", "none"
 
-
-class Copy(NamedTuple):
-    """Some records of a batch, as they lie in a log.
-
-    Attributes:
-        epochs: the leader epoch in which they were appended, or several of one leader that it may have been.
-    """
-
-    epochs: Epochs
-    base_offset: Offset
-    first_id: int
-    records: int
-
-    @property
-    def end(self) -> Offset:
-        """Return the offset after the last of them."""
-        return Offset(self.base_offset + self.records)
-
-    def covers(self, other: Copy, *, of_any_epoch: bool) -> bool:
-        """Return whether all records of another copy are among these, at the same offsets."""
-        is_same = of_any_epoch or bool(self.epochs & other.epochs)
-        return is_same and self.base_offset <= other.base_offset and other.end <= self.end
-
-
-@dataclass(slots=True)
-class SentBatch:
-    """A batch that left its producer, once.
-
-    Attributes:
-        first_id, count: its ids: ``first_id``, and on by the number of partitions.
-        leader: the broker that it was sent to.
-        place: of its first record among those that were sent with it: a batch from which ids are missing has pieces.
-        answer: ``acknowledged``, the name of an error, or ``none``.
-        copies: where it lies, as far as answers to followers and its own acknowledgement show.
-    """
-
-    partition: TopicPartition
-    first_id: int
-    count: int
-    leader: BrokerId
-    acks: int
-    place: int = 0
-    is_sent_again: bool = False
-    answer: str = UNANSWERED
-    copies: list[Copy] = field(default_factory=list)
-
-    def note(self, copy: Copy, *, is_carried: bool) -> None:
-        """Note where some of its records lie, unless that is known.
-
-        Args:
-            copy: where.
-            is_carried: whether the batch itself tells its leader epoch; else it is that of the first who sent it.
-        """
-        if not any(one.covers(copy, of_any_epoch=not is_carried) for one in self.copies):
-            self.copies = [one for one in self.copies if not copy.covers(one, of_any_epoch=False)]
-            self.copies.append(copy)
-
-
-@dataclass(frozen=True, slots=True)
-class BatchRow:
-    """A row of ``prediction/batches.parquet``."""
-
-    partition: int
-    producer: int
-    first_id: int
-    count: int
-    step: int
-    base_offset: int | None
-    leader_epoch: int
-    acks: int
-    answer: str
-    fate: str
-    rule: str
-    reason: str
-
-
-class IdsSentAgain:
-    """Which ids left their producer more than once? As ranges, by partition and producer."""
-
-    def __init__(self, soak: Soak) -> None:
-        self._soak = soak
-        self._following: dict[tuple[int, int], int] = {}
-        self._again: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
-
-    def sent(self, partition: int, first_id: int, count: int) -> None:
-        """Note a batch that leaves its producer."""
-        key = (partition, (first_id - self._soak.base) // IDS_MAX)
-        end = first_id + count * self._soak.partitions
-        following = self._following.get(key, first_id)
-        if first_id < following:
-            self._again[key].append((first_id, min(end, following)))
-        self._following[key] = max(end, following)
-
-    def has(self, partition: int, first_id: int, count: int) -> bool:
-        """Return whether some record of a batch is sent more than once, by the end."""
-        key = (partition, (first_id - self._soak.base) // IDS_MAX)
-        end = first_id + count * self._soak.partitions
-        return any(first < end and first_id < last for first, last in self._again.get(key, ()))
-
-
-class OpenBatches:
-    """The batches that may have copies still to be seen, by partition and producer in the order of their ids."""
-
-    def __init__(self, soak: Soak) -> None:
-        self._soak = soak
-        self._batches: defaultdict[tuple[int, int], list[SentBatch]] = defaultdict(list)
-        self._longest = 0
-
-    def _of(self, partition: int, first_id: int) -> list[SentBatch]:
-        return self._batches[partition, (first_id - self._soak.base) // IDS_MAX]
-
-    def add(self, sent: SentBatch) -> None:
-        """Keep a batch that leaves its producer."""
-        self._longest = max(self._longest, sent.count * self._soak.partitions)
-        insort(self._of(sent.partition.partition, sent.first_id), sent, key=_first_id)
-
-    def close(self, sent: SentBatch) -> None:
-        """Forget a batch of which nothing more is to be seen."""
-        batches = self._of(sent.partition.partition, sent.first_id)
-        place = bisect_left(batches, sent.first_id, key=_first_id)
-        while batches[place] is not sent:
-            place += 1
-        del batches[place]
-
-    def around(self, partition: int, batch: BatchOfIds) -> Iterator[SentBatch]:
-        """Yield the batches that may share ids with one that an answer brings."""
-        if batch.first_id < 0:
-            return
-        batches = self._of(partition, batch.first_id)
-        place = bisect_left(batches, batch.first_id - self._longest, key=_first_id)
-        end = batch.first_id + batch.count * self._soak.partitions
-        while place < len(batches) and batches[place].first_id < end:
-            yield batches[place]
-            place += 1
-
-    def left(self) -> Iterator[list[SentBatch]]:
-        """Yield what is left, by partition and producer."""
-        for _, batches in sorted(self._batches.items()):
-            yield batches
-
-
-def _first_id(sent: SentBatch) -> int:
-    return sent.first_id
+UNKNOWN_EPOCH = "the leader epoch in which it was appended is not known"
 
 
 class FollowedBatches:
@@ -215,7 +73,7 @@ class FollowedBatches:
             elif frame.is_answer(FETCH) and frame.link == "replication":
                 self._fetched(moment)
         for batches in self._open.left():
-            yield from self._left(batches)
+            yield from joined(self._left(batches))
 
     def _sent(self, moment: WireMoment) -> None:
         frame = moment.frame
@@ -253,9 +111,11 @@ class FollowedBatches:
             return
         self._open.close(sent)
         if not epochs:
-            yield self._row(sent, base, NONE, sent.first_id, sent.count, Fate.EITHER, "its leader epoch is not known")
+            yield self._row(
+                sent, base, NONE, sent.first_id, sent.count, LogFate.EITHER, "its leader epoch is not known"
+            )
         for row in self._rows_of(sent, copy) if epochs else ():
-            if row.fate != Fate.PRESENT:
+            if row.fate != LogFate.PRESENT:
                 yield row
 
     def _fetched(self, moment: WireMoment) -> None:
@@ -292,9 +152,9 @@ class FollowedBatches:
     def _unseen(self, sent: SentBatch) -> BatchRow:
         if self._soak.replicas > 1:
             why = "no follower was ever given it, so that no log at rest has it"
-            return self._row(sent, None, NONE, sent.first_id, sent.count, Fate.LOST, why)
+            return self._row(sent, None, NONE, sent.first_id, sent.count, LogFate.LOST, why)
         why = "nobody fetches from the only replica, and it did not answer"
-        return self._row(sent, None, NONE, sent.first_id, sent.count, Fate.EITHER, why)
+        return self._row(sent, None, NONE, sent.first_id, sent.count, LogFate.EITHER, why)
 
     def _rows_of(self, sent: SentBatch, copy: Copy) -> Iterator[BatchRow]:
         final, step = self._final[sent.partition], self._soak.partitions
@@ -304,9 +164,9 @@ class FollowedBatches:
             why = self.why(sent.partition, one.leader_epoch, one.fate)
             yield self._row(sent, one.first, one.leader_epoch, first_id, one.last - one.first + 1, one.fate, why)
 
-    def why(self, partition: TopicPartition, epoch: LeaderEpoch, fate: Fate) -> str:
+    def why(self, partition: TopicPartition, epoch: LeaderEpoch, fate: LogFate) -> str:
         """Return why records of a leader epoch are lost, or may be; empty if they are present."""
-        if fate is Fate.PRESENT:
+        if fate is LogFate.PRESENT:
             return ""
         spans = self._final[partition].spans()
         following = min((one for one in spans if one.leader_epoch > epoch), default=None)
@@ -314,10 +174,10 @@ class FollowedBatches:
             return "nothing shows where the log ended"
         leader = self._lineage.leaders.get((partition, following.leader_epoch), NONE)
         begun = f"leader epoch {following.leader_epoch} began at offset {following.first} on broker {leader}"
-        return f"{begun}, which had no more of epoch {epoch}" if fate is Fate.LOST else f"{begun}, or later"
+        return f"{begun}, which had no more of epoch {epoch}" if fate is LogFate.LOST else f"{begun}, or later"
 
     def _row(
-        self, sent: SentBatch, base: int | None, epoch: int, first_id: int, count: int, fate: Fate, why: str
+        self, sent: SentBatch, base: int | None, epoch: int, first_id: int, count: int, fate: LogFate, why: str
     ) -> BatchRow:
         return BatchRow(
             partition=sent.partition.partition,
@@ -330,19 +190,29 @@ class FollowedBatches:
             acks=sent.acks,
             answer=sent.answer,
             fate=fate.value,
-            rule="" if fate is Fate.PRESENT else self._lineage.rules.truncation.rule.name,
+            rule="" if fate is LogFate.PRESENT else self._lineage.rules.truncation.rule.name,
             reason=why,
         )
 
 
-def pieces(entry: FrameEntry, step: int) -> Iterator[BatchOfIds]:
-    """Yield the ids of an entry, in pieces in which they grow by one step."""
-    for batch in entry.batches:
-        if batch.count == 1 or batch.step == step:
-            yield batch
-        else:
-            for place in range(batch.count):
-                yield BatchOfIds(batch.base_offset + place, 1, batch.first_id + place * batch.step)
+def joined(rows: Iterator[BatchRow]) -> Iterator[BatchRow]:
+    """Yield rows, those that go on where the one before ends as one with it: what stays open may be very much."""
+    last: BatchRow | None = None
+    for row in rows:
+        if last is not None and row == _after(last, row.count):
+            last = replace(last, count=last.count + row.count)
+            continue
+        if last is not None:
+            yield last
+        last = row
+    if last is not None:
+        yield last
+
+
+def _after(row: BatchRow, count: int) -> BatchRow:
+    """Return the row of so many records that goes on where another one ends."""
+    base = None if row.base_offset is None else row.base_offset + row.count
+    return replace(row, first_id=row.first_id + row.count * row.step, base_offset=base, count=count)
 
 
 def _carried(entry: FrameEntry, offset: Offset) -> Epochs:

@@ -172,7 +172,7 @@ class Breaker:
         try:
             harms.await_in_sync("every replica to be in sync")
         except DeadlineExceededError as late:
-            self._say(f"{len(self.left_out)} faults are left out: {late}")
+            self._say(f"faults left out: {len(self.left_out)}; {late}")
             return False
         return True
 

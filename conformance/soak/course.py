@@ -2,7 +2,7 @@
 
 The lag of a high watermark is what the wire shows of it: a leader's log end is the greatest offset that it has given to
 a follower, acknowledged, or been asked for, less the high watermark of its last answer. What it has appended and nobody
-has fetched yet is on no wire.
+has fetched yet is on no wire, and of a new leader nothing is known before it has answered.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from conformance.record.soak_course import (
     BUCKETS_MAX,
     STATES_MAX,
     STATES_OF_ONE,
+    LedState,
     PartitionCourse,
-    PartitionState,
     SoakCourse,
 )
 from oracle.tracing.observed import (
@@ -78,9 +78,9 @@ class Course:
         self._soak = soak
         self._buckets = Buckets(soak.began_ns)
         self._ends = [0] * soak.partitions
-        self._watermarks = [0] * soak.partitions
+        self._watermarks: list[int | None] = [None] * soak.partitions
         self._lags = [0] * soak.partitions
-        self._states: list[list[PartitionState]] = [[] for _ in range(soak.partitions)]
+        self._states: list[list[LedState]] = [[] for _ in range(soak.partitions)]
         self._versions = [(-1, -1)] * soak.partitions
         self._out: set[int] = set()
         self._answers: dict[int, int] = {}
@@ -137,8 +137,10 @@ class Course:
         if not self._leads(number, leader):
             return
         self._ends[number] = end = max(end, self._ends[number])
-        self._lags[number] = lag = max(end - self._watermarks[number], 0)
-        self._buckets.lag[-1] = max(self._buckets.lag[-1], lag)
+        watermark = self._watermarks[number]
+        if watermark is not None:
+            self._lags[number] = lag = max(end - watermark, 0)
+            self._buckets.lag[-1] = max(self._buckets.lag[-1], lag)
 
     def _told(self, event: LeadershipHeard | IsrAnnounced | IsrAnswered) -> None:
         """Note the state that a frame says a partition has, unless a later one is known."""
@@ -147,18 +149,18 @@ class Course:
             return
         states = self._states[number]
         at_s = round(max(event.at - self._soak.began_ns, 0) / NS, 3)
-        state = PartitionState(at_s, event.leader, epoch, tuple(sorted(event.isr)))
+        state = LedState(at_s, event.leader, epoch, tuple(sorted(event.isr)))
         self._versions[number] = version
         if states and _same(states[-1], state):
             return
         if states and states[-1].leader != state.leader:
-            self._ends[number] = self._watermarks[number] = self._lags[number] = 0
+            self._ends[number], self._watermarks[number], self._lags[number] = 0, None, 0
         if states and states[-1].at_s == at_s:
             states.pop()
         states.append(state)
         self._count_out(number, state)
 
-    def _count_out(self, number: int, state: PartitionState) -> None:
+    def _count_out(self, number: int, state: LedState) -> None:
         is_out = state.leader is None or len(state.isr) < self._soak.replicas
         (self._out.add if is_out else self._out.discard)(number)
         self._buckets.out_of_sync[-1] = max(self._buckets.out_of_sync[-1], len(self._out))
@@ -192,11 +194,11 @@ def _version(partition_epoch: int | None) -> int:
     return -1 if partition_epoch is None else partition_epoch
 
 
-def _same(one: PartitionState, other: PartitionState) -> bool:
+def _same(one: LedState, other: LedState) -> bool:
     return (one.leader, one.leader_epoch, one.isr) == (other.leader, other.leader_epoch, other.isr)
 
 
-def fewer(states: Sequence[PartitionState], most: int) -> list[PartitionState]:
+def fewer(states: Sequence[LedState], most: int) -> list[LedState]:
     """Return states of which each that lasts too short is one with the next; how short depends on how many may stay."""
     kept, least_s = list(states), FIRST_BUCKET_NS / NS
     while len(kept) > most:
@@ -204,8 +206,8 @@ def fewer(states: Sequence[PartitionState], most: int) -> list[PartitionState]:
     return kept
 
 
-def _lasting(states: Sequence[PartitionState], least_s: float) -> list[PartitionState]:
-    kept: list[PartitionState] = []
+def _lasting(states: Sequence[LedState], least_s: float) -> list[LedState]:
+    kept: list[LedState] = []
     for state in states:
         if kept and state.at_s - kept[-1].at_s < least_s:
             kept[-1] = _as_one(kept[-1], state)
@@ -214,6 +216,6 @@ def _lasting(states: Sequence[PartitionState], least_s: float) -> list[Partition
     return kept
 
 
-def _as_one(one: PartitionState, other: PartitionState) -> PartitionState:
+def _as_one(one: LedState, other: LedState) -> LedState:
     isr = tuple(sorted(set(one.isr) & set(other.isr)))
-    return PartitionState(one.at_s, other.leader, other.leader_epoch, isr, one.states + other.states)
+    return LedState(one.at_s, other.leader, other.leader_epoch, isr, one.states + other.states)

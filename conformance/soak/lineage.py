@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from oracle.vocabulary import BrokerId, LeaderEpoch, Offset
 
 
-class Extent(NamedTuple):
+class AcknowledgedOffsets(NamedTuple):
     """Offsets, from the first acknowledged one to the last."""
 
     first: Offset
@@ -43,11 +43,11 @@ class Lineage:
         self.rules = noting_epochs(rules)
         settings = TraceSettings(soak.min_insync_replicas, soak.lag_time_max_ms)
         self._check = TraceCheck(self.rules, settings, enforced=())
-        self.extents: dict[tuple[TopicPartition, Epochs], Extent] = {}
+        self.extents: dict[tuple[TopicPartition, Epochs], AcknowledgedOffsets] = {}
         self.leaders: dict[tuple[TopicPartition, LeaderEpoch], BrokerId] = {}
-        self._led: defaultdict[tuple[TopicPartition, BrokerId], Journal] = defaultdict(Journal)
+        self._led: defaultdict[tuple[TopicPartition, BrokerId], EpochJournal] = defaultdict(EpochJournal)
         self._leading: set[tuple[TopicPartition, BrokerId]] = set()
-        self._appended: defaultdict[tuple[TopicPartition, BrokerId], Journal] = defaultdict(Journal)
+        self._appended: defaultdict[tuple[TopicPartition, BrokerId], EpochJournal] = defaultdict(EpochJournal)
 
     def feed(self, event: Event) -> None:
         """Replay one event, and note what it says of who appended what."""
@@ -75,8 +75,8 @@ class Lineage:
         epochs = frozenset() if replica is None else appended_in(replica, first)
         self._appended[told.partition, broker].note(told.at, epochs)
         if epochs and told.last_offset is not None:
-            known = self.extents.get((told.partition, epochs), Extent(first, told.last_offset))
-            widest = Extent(min(known.first, first), max(known.last, told.last_offset))
+            known = self.extents.get((told.partition, epochs), AcknowledgedOffsets(first, told.last_offset))
+            widest = AcknowledgedOffsets(min(known.first, first), max(known.last, told.last_offset))
             self.extents[told.partition, epochs] = widest
 
     def epochs_of(self, partition: TopicPartition, broker: BrokerId, acknowledged_at: int) -> Epochs:
@@ -96,7 +96,7 @@ class Lineage:
         return self._check.finish()
 
 
-class Journal:
+class EpochJournal:
     """What held from when on; only changes are kept."""
 
     def __init__(self) -> None:

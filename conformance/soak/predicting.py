@@ -8,8 +8,7 @@ plain case are followed one by one (``batches``). Written with its digest before
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from conformance.observation.errors import FramesMissingError, TraceUnreadableError
 from conformance.record.soak_course import COURSE_FILE
@@ -18,6 +17,7 @@ from conformance.record.soak_prediction import (
     PREDICTION_FILE,
     RANGES_FILE,
     RangeFate,
+    RangeRow,
     SoakPrediction,
     batches_schema,
     digest_of,
@@ -26,42 +26,43 @@ from conformance.record.soak_prediction import (
 )
 from conformance.record.timeline import Event, read_timeline
 from conformance.record.wire import NONE
-from conformance.soak.batches import FollowedBatches, IdsSentAgain
+from conformance.soak.batches import FollowedBatches
 from conformance.soak.course import Course
 from conformance.soak.lineage import Lineage
+from conformance.soak.open_batches import IdsSentAgain
 from conformance.soak.stream import SoakStream
 from oracle.rules.by_version import rules_for
-from oracle.tracing.committed import Fate
-from oracle.vocabulary import LeaderEpoch, MetadataMode
+from oracle.tracing.committed import LogFate
+from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from conformance.record.directory import RunDirectory
     from conformance.record.soak import Soak
+    from conformance.record.soak_prediction import BatchRow
     from conformance.record.wire import BatchOfIds
     from oracle.rules.rule_set import RuleSet
     from oracle.tracing.committed import FatedRange
     from oracle.tracing.observed import TopicPartition
 
 
-def predict_soak(run: RunDirectory, soak: Soak, rules: RuleSet | None = None) -> SoakPrediction:
+def predict_soak(run: RunDirectory, soak: Soak) -> SoakPrediction:
     """Predict what became of every record, write it to ``prediction/``, and return what is frozen.
 
     Args:
         run: the soak's directory, with its trace at an end.
         soak: of it.
-        rules: another release's; None takes those of the brokers.
     """
     began = time.monotonic()
-    predicted = _Predicted(run, soak, rules or rules_for(soak.version, MetadataMode(soak.metadata)))
+    predicted = _PredictionInMaking(run, soak, rules_for(soak.version, MetadataMode(soak.metadata)))
     why_not = None
     try:
         predicted.replay()
     except (TraceUnreadableError, FramesMissingError) as error:
         why_not = str(error)
     ranges = [] if why_not else list(predicted.ranges())
-    batches = [] if why_not else [asdict(row) for row in predicted.batches()]
+    batches = [] if why_not else list(predicted.batches())
     tables = (
         write_rows(run.path / RANGES_FILE, ranges, ranges_schema()),
         write_rows(run.path / BATCHES_FILE, batches, batches_schema()),
@@ -82,14 +83,14 @@ def predict_soak(run: RunDirectory, soak: Soak, rules: RuleSet | None = None) ->
     return frozen
 
 
-def _counted(ranges: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+def _counted(ranges: Sequence[RangeRow]) -> dict[str, int]:
     counts = {fate.value: 0 for fate in RangeFate}
     for row in ranges:
-        counts[row["fate"]] += row["last_offset"] - row["first_offset"] + 1
+        counts[row.fate] += row.last_offset - row.first_offset + 1
     return counts
 
 
-class _Predicted:
+class _PredictionInMaking:
     """One prediction in the making."""
 
     def __init__(self, run: RunDirectory, soak: Soak, rules: RuleSet) -> None:
@@ -114,16 +115,15 @@ class _Predicted:
         self._followed = FollowedBatches(self._run, self._soak, self.lineage, self._again)
 
     def _sent(self, partition: int, batch: BatchOfIds, at: int) -> None:
-        if batch.first_id != NONE:
-            self._again.sent(partition, batch.first_id, batch.count)
+        new = batch.count if batch.first_id == NONE else self._again.sent(partition, batch.first_id, batch.count)
         self.course.sent(batch.count, at)
-        self.touched += batch.count * self._faults.stand_at(at)
+        self.touched += new * self._faults.stand_at(at)
 
-    def batches(self) -> Iterator[Any]:
+    def batches(self) -> Iterator[BatchRow]:
         """Yield the rows of what is no plain case."""
         yield from self._followed.rows()
 
-    def ranges(self) -> Iterator[dict[str, Any]]:
+    def ranges(self) -> Iterator[RangeRow]:
         """Yield what each partition holds, epoch by epoch, and what was acknowledged and is lost, or may be."""
         final = self.lineage.final()
         for name in sorted(final):
@@ -134,22 +134,22 @@ class _Predicted:
                 if partition == name
                 for one in final[name].fates(epochs, extent.first, extent.last)
             )
-            lost = [one for one in acknowledged if one.fate is Fate.LOST]
+            lost = [one for one in acknowledged if one.fate is LogFate.LOST]
             for one in sorted((*held, *lost), key=lambda one: (one.first, one.leader_epoch)):
                 yield self._range(name, one)
 
-    def _range(self, partition: TopicPartition, one: FatedRange) -> dict[str, Any]:
-        is_present = one.fate is Fate.PRESENT
-        return {
-            "partition": partition.partition,
-            "leader_epoch": one.leader_epoch,
-            "leader": self.lineage.leaders.get((partition, LeaderEpoch(one.leader_epoch)), NONE),
-            "first_offset": one.first,
-            "last_offset": one.last,
-            "fate": one.fate.value,
-            "rule": "" if is_present else self.lineage.rules.truncation.rule.name,
-            "reason": self._followed.why(partition, one.leader_epoch, one.fate),
-        }
+    def _range(self, partition: TopicPartition, one: FatedRange) -> RangeRow:
+        is_present = one.fate is LogFate.PRESENT
+        return RangeRow(
+            partition=partition.partition,
+            leader_epoch=one.leader_epoch,
+            leader=self.lineage.leaders.get((partition, one.leader_epoch), NONE),
+            first_offset=one.first,
+            last_offset=one.last,
+            fate=one.fate.value,
+            rule="" if is_present else self.lineage.rules.truncation.rule.name,
+            reason=self._followed.why(partition, one.leader_epoch, one.fate),
+        )
 
 
 class StandingFaults:

@@ -5,7 +5,6 @@ Brokers run until the topic is read. What ends the tester ends them too.
 
 from __future__ import annotations
 
-import random
 import shutil
 import time
 from contextlib import ExitStack
@@ -13,25 +12,25 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from conformance.clients.topics import create_spread_topic
+from conformance.observation.frame_events import is_wanted
 from conformance.probes.connection import BrokerConnection, partition_metadata
 from conformance.record.directory import RunDirectory, run_name, topic_name
-from conformance.record.soak import WIRE_FILE, AcksOfProducers, Soak, SoakPhase, note_soak
-from conformance.record.soak_faults import FaultTimeline, write_faults
+from conformance.record.soak import WIRE_FILE, Soak, SoakPhase, note_soak
+from conformance.record.soak_faults import write_faults
 from conformance.running.recorder import Recorder, hold_marks
 from conformance.session import backend_for, jars_for
 from conformance.soak.breaking import Breaker
 from conformance.soak.brokers import at_rest, soak_spec
 from conformance.soak.disk import check_room
-from conformance.soak.fault_file import read_fault_file
-from conformance.soak.fault_timeline import EVERY_S, SoakShape, drawn
 from conformance.soak.judging import judge_soak
+from conformance.soak.options import soak_of, timeline_of
 from conformance.soak.predicting import predict_soak
 from conformance.soak.producing import SoakProducers, loads_of
 from conformance.spark_thread import SparkThread
 from conformance.work_directory import work_directory
 from fault_injection.cluster.client_links import relayed_bootstrap
 from fault_injection.cluster.lifecycle import Cluster
-from fault_injection.releases import UsageError, schema_jar
+from fault_injection.releases import schema_jar
 from fault_injection.wire.proxy import GateProxy
 
 if TYPE_CHECKING:
@@ -39,59 +38,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.clients.ledger_producer import Progress
-    from conformance.line import Line
     from conformance.record.soak_counted import SoakCounted
+    from conformance.record.soak_faults import FaultTimeline
     from conformance.record.soak_prediction import SoakPrediction
     from conformance.record.soak_verdict import SoakVerdict
-    from conformance.run_options import RunOptions
+    from conformance.soak.options import SoakOptions
 
 TOLD_EVERY_S = 5.0
-LONGEST_S = 24 * 3600.0
-"""For so long faults are drawn where only a number of records is asked."""
-BROKERS_MIN = 3
-IDS_BELOW = 2**61
+UNREAD_MAX = 1024
+"""A hold is armed once so many frames at most were read that went on before."""
 SEGMENT_BYTES = 256 * 2**20
-
-
-@dataclass(frozen=True, slots=True)
-class SoakOptions:
-    """What a soak is to do; the attributes that ``Soak`` has too are its.
-
-    Attributes:
-        line: the brokers.
-        faults: a seed, a file, or None for no faults.
-        every_s: the time from one drawn fault to the next.
-        is_provoking: whether to draw faults that provoke losses.
-        cross_check: whether DuckDB counts again.
-    """
-
-    line: Line
-    run: RunOptions
-    seed: int
-    partitions: int = 12
-    replicas: int = 3
-    min_insync_replicas: int = 2
-    producers: int = 4
-    acks: AcksOfProducers = AcksOfProducers.ALL
-    is_idempotent: bool = False
-    value_length: int = 100
-    records: int | None = None
-    duration_s: float | None = None
-    rate: int | None = None
-    faults: int | Path | None = None
-    every_s: float = EVERY_S
-    is_provoking: bool = False
-    cross_check: bool = False
-
-    @property
-    def brokers(self) -> int:
-        """Return how many brokers may have replicas."""
-        return max(BROKERS_MIN, self.replicas)
-
-    @property
-    def ground(self) -> SoakShape:
-        """Return what faults are drawn for."""
-        return SoakShape(tuple(range(1, self.brokers + 1)), self.partitions, self.replicas)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +82,7 @@ def soak(options: SoakOptions, runs: Path, tell: Callable[[str], None]) -> Soake
         ClusterError: brokers do not come up, or end by themselves.
         ReconcileError: Spark failed.
     """
-    timeline, wanted = timeline_of(options), _wanted(options, "soak")
+    timeline, wanted = timeline_of(options), soak_of(options, "soak")
     loads_of(wanted)
     with ExitStack() as stack:
         place = work_directory("soak")
@@ -134,49 +90,6 @@ def soak(options: SoakOptions, runs: Path, tell: Callable[[str], None]) -> Soake
         tell(f"needs {check_room(wanted, place).words} in {place}")
         soaking = _Soaking(options, timeline, stack, place, runs, tell)
         return soaking.finish(*soaking.produce())
-
-
-def timeline_of(options: SoakOptions) -> FaultTimeline:
-    """Return the faults that are to come.
-
-    Raises:
-        FaultFileError: the file of faults is none.
-    """
-    if options.faults is None:
-        return FaultTimeline()
-    if not isinstance(options.faults, int):
-        return read_fault_file(options.faults, options.ground)
-    lasts_s = options.duration_s or (options.records or 0) / options.rate if options.rate else options.duration_s
-    return drawn(
-        options.faults,
-        lasts_s or LONGEST_S,
-        options.ground,
-        every_s=options.every_s,
-        is_provoking=options.is_provoking,
-    )
-
-
-def _wanted(options: SoakOptions, topic: str) -> Soak:
-    is_seed = isinstance(options.faults, int)
-    faults = "none" if options.faults is None else f"seed {options.faults}" if is_seed else str(options.faults)
-    return Soak(
-        version=options.line.release.version,
-        metadata=options.line.metadata.value,
-        topic=topic,
-        partitions=options.partitions,
-        replicas=options.replicas,
-        min_insync_replicas=options.min_insync_replicas,
-        producers=options.producers,
-        acks=options.acks,
-        is_idempotent=options.is_idempotent,
-        base=random.Random(options.seed).randrange(1, IDS_BELOW),  # noqa: S311 - no secret: ids that can be repeated
-        value_length=options.value_length,
-        seed=options.seed,
-        faults=faults,
-        records=options.records,
-        duration_s=options.duration_s,
-        rate=options.rate,
-    )
 
 
 class _Soaking:
@@ -209,10 +122,11 @@ class _Soaking:
                 schemas=schema_jar(),
                 on_event=hold_marks(self._recorder),
                 reads_ids=True,
+                unread_max=UNREAD_MAX,
             )
         )
-        self._gate.trace_to(self.run.path / WIRE_FILE)
-        wanted = _wanted(options, topic_name("soak", name))
+        self._gate.trace_to(self.run.path / WIRE_FILE, lambda frame: is_wanted(frame.link, frame.api_key))
+        wanted = soak_of(options, topic_name("soak", name))
         spec = soak_spec(line.release, line.metadata, options.brokers, wanted.lag_time_max_ms, SETTINGS)
         self._cluster = stack.enter_context(Cluster.start(spec, jars, backend, self._gate, place, tell))
         self._broken = _Broken()
@@ -308,6 +222,3 @@ def _told(soak: Soak, progress: Progress, rate: float, passed_s: float) -> str:
         left = f"; {max(soak.duration_s - passed_s, 0):,.0f} s left"
     behind = progress.sent - progress.acknowledged - progress.unknown
     return f"{progress.acknowledged:,} acknowledged, {rate:,.0f} a second, {behind:,} on their way{left}"
-
-
-__all__ = ["SoakOptions", "Soaked", "UsageError", "soak", "timeline_of"]

@@ -17,7 +17,7 @@ from conformance.observation.wire_moments import WireMoment, WireMoments, reques
 from conformance.record.soak import WIRE_FILE
 from conformance.record.timeline import read_timeline
 from conformance.record.wire import BatchOfIds
-from conformance.soak.batches import pieces
+from conformance.soak.open_batches import pieces
 from conformance.wire_trace.partition import TopicOfInterest
 from oracle.error_codes import ErrorCode
 from oracle.tracing.observed import (

@@ -2,8 +2,8 @@
 
 Replicas are replayed event by event (``partition_replay``), and what their logs may be is kept as epochs between two
 bounds. A record is known by its offset and the leader epoch in which it was appended: one leader appends in an epoch,
-so no two records share both. At rest every replica in sync has the same log; a record is in it for certain where some
-replica's bounds say so, and for certain not where some replica's bounds rule it out.
+so no two records share both. Whoever reads, reads of the last leader: its log decides, and where its bounds leave it
+open those of followers that have as much do. They may differ: cut to high watermarks, logs of replicas in sync diverge.
 
 So a fate costs as much for a million records as for one: memory follows ranges.
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from oracle.tracing.replica import TracedReplica
 
 
-class Fate(StrEnum):
+class LogFate(StrEnum):
     """What became of records: the log at rest has them, has them not, or nothing that was seen tells."""
 
     PRESENT = "present"
@@ -44,7 +44,7 @@ class FatedRange(NamedTuple):
     leader_epoch: LeaderEpoch
     first: Offset
     last: Offset
-    fate: Fate
+    fate: LogFate
 
 
 Epochs = frozenset[LeaderEpoch]
@@ -56,7 +56,7 @@ class FinalLog:
     """A partition's log at rest, as far as it is known.
 
     Attributes:
-        replicas: of each replica that counts what its log may be, one or several possibilities.
+        replicas: of each replica that counts, the leader first, what its log may be: one or several possibilities.
         end: its log end offset: what every replica has for certain.
         leader: the broker of the newest leader epoch; None if nobody leads.
     """
@@ -80,7 +80,7 @@ class FinalLog:
         epochs = sorted({entry.leader_epoch for logs in self.replicas for log in logs for entry in log.low.epochs})
         for epoch in epochs if self.end else ():
             for one in self.fates(frozenset((epoch,)), Offset(0), Offset(self.end - 1)):
-                if one.fate is not Fate.LOST:
+                if one.fate is not LogFate.LOST:
                     yield one
 
     def _bounds(self, epoch: LeaderEpoch, first: Offset, last: Offset) -> Iterator[Offset]:
@@ -90,19 +90,17 @@ class FinalLog:
                     if first < offset <= last:
                         yield offset
 
-    def _fate_in(self, epochs: Epochs, offset: Offset) -> Fate:
+    def _fate_in(self, epochs: Epochs, offset: Offset) -> LogFate:
         """Return what became of a record that was appended in one of these epochs, by one leader."""
         fates = {self._fate(epoch, offset) for epoch in epochs}
-        return next(fate for fate in (Fate.PRESENT, Fate.EITHER, Fate.LOST) if fate in fates)
+        return next(fate for fate in (LogFate.PRESENT, LogFate.EITHER, LogFate.LOST) if fate in fates)
 
-    def _fate(self, epoch: LeaderEpoch, offset: Offset) -> Fate:
-        told = [_told(logs, epoch, offset) for logs in self.replicas]
-        if Fate.PRESENT in told:
-            return Fate.PRESENT
-        return Fate.LOST if Fate.LOST in told else Fate.EITHER
+    def _fate(self, epoch: LeaderEpoch, offset: Offset) -> LogFate:
+        told = (_told(logs, epoch, offset) for logs in self.replicas)
+        return next((fate for fate in told if fate is not LogFate.EITHER), LogFate.EITHER)
 
 
-class Extent(NamedTuple):
+class EpochExtent(NamedTuple):
     """Where an epoch has records: from ``certain_first`` to before ``certain_end`` for certain, else in the others."""
 
     first: Offset
@@ -111,7 +109,7 @@ class Extent(NamedTuple):
     end: Offset
 
 
-def _extent(log: KnownLog, epoch: LeaderEpoch) -> Extent | None:
+def _extent(log: KnownLog, epoch: LeaderEpoch) -> EpochExtent | None:
     place = log.low.place_of(epoch)
     if place is None:
         return None
@@ -119,17 +117,17 @@ def _extent(log: KnownLog, epoch: LeaderEpoch) -> Extent | None:
     is_last = place + 1 == len(low)
     certain_end = log.low.end if is_last else low[place + 1].start_offset
     end = log.high.end if is_last else high[place + 1].start_offset
-    return Extent(low[place].start_offset, high[place].start_offset, certain_end, end)
+    return EpochExtent(low[place].start_offset, high[place].start_offset, certain_end, end)
 
 
-def _told(logs: Sequence[KnownLog], epoch: LeaderEpoch, offset: Offset) -> Fate:
+def _told(logs: Sequence[KnownLog], epoch: LeaderEpoch, offset: Offset) -> LogFate:
     """Return what the possible logs of one replica say of a record."""
     extents = [_extent(log, epoch) for log in logs]
     if all(one is not None and one.certain_first <= offset < one.certain_end for one in extents):
-        return Fate.PRESENT
+        return LogFate.PRESENT
     if any(one is not None and one.first <= offset < one.end for one in extents):
-        return Fate.EITHER
-    return Fate.LOST
+        return LogFate.EITHER
+    return LogFate.LOST
 
 
 def answers_with_epochs(leader: TracedReplica, answer: FetchAnswered) -> Iterator[FetchAnswered]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("oracle", "fault_injection", "conformance", "reports")
-NOT_TEXT = {".png", ".jpg", ".parquet", ".jar", ".pdf", ".gz", ".xz"}
+NOT_TEXT = {".png", ".jpg", ".parquet", ".jar", ".pdf", ".gz", ".xz", ".zst"}
 
 
 @cache

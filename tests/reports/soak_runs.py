@@ -20,13 +20,15 @@ from conformance.record.soak_counted import (
     RecordOfNote,
     SoakCounted,
 )
-from conformance.record.soak_course import COURSE_FILE, PartitionCourse, PartitionState, SoakCourse
+from conformance.record.soak_course import COURSE_FILE, LedState, PartitionCourse, SoakCourse
 from conformance.record.soak_faults import FaultKind, FaultTimeline, PlannedFault, write_faults
 from conformance.record.soak_prediction import (
     BATCHES_FILE,
     PREDICTION_FILE,
     RANGES_FILE,
+    BatchRow,
     RangeFate,
+    RangeRow,
     SoakPrediction,
     batches_schema,
     digest_of,
@@ -68,8 +70,8 @@ class SoakFiles:
         write_faults(run, self.faults)
         append_lines(run, TIMELINE_FILE, list(self.marks))
         tables = (
-            write_rows(run.path / RANGES_FILE, self.ranges, ranges_schema()),
-            write_rows(run.path / BATCHES_FILE, self.batches, batches_schema()),
+            write_rows(run.path / RANGES_FILE, [RangeRow(**row) for row in self.ranges], ranges_schema()),
+            write_rows(run.path / BATCHES_FILE, [BatchRow(**row) for row in self.batches], batches_schema()),
         )
         records = {fate.value: sum(_length(row) for row in self.ranges if row["fate"] == fate) for fate in RangeFate}
         rules_of = f"{self.soak.version} {self.soak.metadata}"
@@ -142,10 +144,10 @@ def killed(broker: int, at_s: float, for_s: float | None, text: str | None = Non
     return marks
 
 
-def flowing(partitions: int, seconds: float, rate: int, states: Sequence[PartitionState] = ()) -> SoakCourse:
+def flowing(partitions: int, seconds: float, rate: int, states: Sequence[LedState] = ()) -> SoakCourse:
     buckets = 80
     width = seconds / buckets
-    led = tuple(states) or (PartitionState(0.0, 1, 0, (1, 2, 3)),)
+    led = tuple(states) or (LedState(0.0, 1, 0, (1, 2, 3)),)
     counts = tuple(0 if 30 <= place < 40 else int(rate * width) for place in range(buckets))
     lag = tuple(9 if 30 <= place < 40 else 0 for place in range(buckets))
     courses = tuple(PartitionCourse(number, led) for number in range(partitions))

@@ -11,7 +11,7 @@ import pytest
 
 from conformance.record.directory import RunDirectoryError
 from conformance.record.soak_counted import ClassCounted, Control
-from conformance.record.soak_course import PartitionCourse, PartitionState
+from conformance.record.soak_course import LedState, PartitionCourse
 from conformance.record.soak_faults import FaultKind, FaultTimeline, PlannedFault
 from conformance.record.soak_prediction import RangeFate
 from conformance.record.soak_verdict import SoakVerdict
@@ -46,7 +46,7 @@ def big() -> SoakFiles:
     """Return an hour of 10^8 records in 200 partitions, with 360 faults and 400 lost and open ranges."""
     each, partitions = 500_000, 200
     states = tuple(
-        PartitionState(at * HOUR_S / 20, 1 + at % 3, at, (1, 2, 3) if at % 2 else (1 + at % 3, 3)) for at in range(20)
+        LedState(at * HOUR_S / 20, 1 + at % 3, at, (1, 2, 3) if at % 2 else (1 + at % 3, 3)) for at in range(20)
     )
     ranges = [
         row
@@ -160,9 +160,9 @@ def test_the_picture_shows_faults_as_marks_with_their_numbers(tmp_path: Path) ->
 
 def test_lanes_show_who_led_and_who_was_out_of_sync(tmp_path: Path) -> None:
     states = (
-        PartitionState(0.0, 1, 0, (1, 2, 3)),
-        PartitionState(5.0, 2, 1, (2, 3), states=4),
-        PartitionState(12.0, None, 2, (3,)),
+        LedState(0.0, 1, 0, (1, 2, 3)),
+        LedState(5.0, 2, 1, (2, 3), states=4),
+        LedState(12.0, None, 2, (3,)),
     )
     page = _page(replace(KEPT, course=flowing(2, 20.0, 100, states)), tmp_path)
 
@@ -173,7 +173,7 @@ def test_lanes_show_who_led_and_who_was_out_of_sync(tmp_path: Path) -> None:
 
 
 def test_partitions_with_losses_are_shown_where_there_are_too_many() -> None:
-    calm = [PartitionCourse(number, (PartitionState(0.0, 1, 0, (1, 2, 3)),)) for number in range(300)]
+    calm = [PartitionCourse(number, (LedState(0.0, 1, 0, (1, 2, 3)),)) for number in range(300)]
     shown = [one.partition for one in shown_partitions(calm, {222, 299})]
 
     assert len(shown) == LANES_MAX

@@ -19,6 +19,8 @@ from conformance.record.soak import PRODUCERS, Soak
 from conformance.record.soak_prediction import (
     BATCHES_FILE,
     RANGES_FILE,
+    BatchRow,
+    RangeRow,
     batches_schema,
     ranges_schema,
     write_rows,
@@ -105,8 +107,9 @@ class MadeRows:
         soak = replace(soak, ends=tuple(map(len, self.logs)), records=len(self.attempted))
         for producer in range(PRODUCER_COUNT):
             self._write_ledger(LedgerWriter(directory / PRODUCERS / str(producer) / "ledger"), producer)
-        write_rows(directory / BATCHES_FILE, self.batches, batches_schema())
-        write_rows(directory / RANGES_FILE, [self._range(number) for number in range(PARTITIONS)], ranges_schema())
+        write_rows(directory / BATCHES_FILE, [BatchRow(**row) for row in self.batches], batches_schema())
+        ranges = [RangeRow(**self._range(number)) for number in range(PARTITIONS)]
+        write_rows(directory / RANGES_FILE, ranges, ranges_schema())
         _write_topic(directory, self.logs)
         return RunDirectory(directory), soak
 

@@ -13,6 +13,7 @@ from conformance.record.timeline import Event, read_timeline
 from conformance.soak import harming
 from conformance.soak.breaking import Breaker
 from conformance.soak.brokers import at_rest
+from fault_injection.cluster.backend import NodeDiedError
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.cluster.health import problems
 from fault_injection.waiting import DeadlineExceededError, until
@@ -158,7 +159,13 @@ def test_who_dies_second_decides_on_old_releases(brokers: Soaked) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "done"), [(_K.FREEZE, Event.BROKER_PAUSED), (_K.KILL, Event.BROKER_KILLED), (_K.CUT, Event.LINK_CUT)]
+    ("kind", "done"),
+    [
+        (_K.FREEZE, Event.BROKER_PAUSED),
+        (_K.KILL, Event.BROKER_KILLED),
+        (_K.CUT, Event.LINK_CUT),
+        (_K.SECOND_LEADER, Event.BROKER_KILLED),
+    ],
 )
 def test_whatever_ends_it_heals_what_stands(brokers: Soaked, kind: FaultKind, done: Event) -> None:
     name = f"ended-{kind}"
@@ -197,6 +204,35 @@ def test_a_frame_that_never_comes_is_said_and_marked(brokers: Soaked, monkeypatc
     assert "hold_frame never fired: it awaited fetch_request, source 1, destination 1" in never
     assert "hold of 0 s did not go as planned" in instead
     assert times(read_timeline(run), Event.EVIDENCE_MISSING) == 2
+
+
+def test_a_broker_that_somebody_else_ends_ends_it(brokers: Soaked) -> None:
+    topic, cluster = brokers.topic("foreign"), brokers.cluster
+
+    def broken_from_outside() -> None:
+        faults = PlannedFault(0.0, _K.FREEZE, 0.1, broker=1), PlannedFault(3.0, _K.FREEZE, 0.1, broker=1)
+        with breaking(brokers, topic, *faults) as (breaker, _):
+            until(lambda: breaker.done == 1, deadline_s=60, what="the first fault to be done")
+            cluster.backend.kill(cluster.node(2))
+            until(lambda: breaker.failure, deadline_s=60, what="it to be noticed")
+
+    with pytest.raises(NodeDiedError, match="broker-2"):
+        broken_from_outside()
+    cluster.start_broker(2)
+    assert at_rest(cluster, topic, PARTITIONS) == (0,) * PARTITIONS
+
+
+def test_what_comes_while_replicas_stay_out_of_sync_is_left_out(
+    brokers: Soaked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(harming, "IN_SYNC_S", 1.0)
+    topic, fault = brokers.topic("stuck"), PlannedFault(6.0, _K.KILL, 1.0, broker=1)
+    with breaking(brokers, topic, fault) as (breaker, _):
+        brokers.cluster.pause(3)
+        until(lambda: bool(breaker.said), deadline_s=60, what="it to be left out")
+        brokers.cluster.resume(3)
+    assert breaker.said[0].startswith("faults left out: 1; every replica to be in sync: not within 1 s")
+    assert breaker.left_out == (fault,)
 
 
 def test_what_is_not_at_rest_is_named(brokers: Soaked) -> None:

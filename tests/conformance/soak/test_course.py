@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from itertools import count
+from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.record.directory import as_text
-from conformance.record.soak_course import BUCKETS_MAX, STATES_MAX, PartitionState, SoakCourse
+from conformance.record.directory import RunDirectory, as_text
+from conformance.record.soak_course import BUCKETS_MAX, STATES_MAX, LedState, SoakCourse, read_course
 from conformance.soak.course import Course, fewer
+from conformance.soak.predicting import predict_soak
 from oracle.tracing.observed import (
     Acknowledged,
     Event,
@@ -22,6 +24,9 @@ from oracle.tracing.observed import (
 )
 from oracle.vocabulary import Acks, BrokerId, LeaderEpoch, Offset
 from tests.conformance.soak.soaks import soak
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 S = 1_000_000_000
 CONNECTION = {1: 10, 2: 20, 3: 30}
@@ -84,7 +89,7 @@ def test_what_is_sent_and_acknowledged_is_in_the_bucket_of_its_time() -> None:
 
 
 def test_a_lag_is_the_log_beyond_the_watermark_and_stands_until_it_is_gone() -> None:
-    told = _course(_state(0, 1, 0, (1, 2, 3)), _asked(0.1, 1, 10), _given(0.1, 1, 99, 10), _given(1.0, 1, 99, 100))
+    told = _course(_state(0, 1, 0, (1, 2, 3)), _asked(0.05, 1, 10), _given(0.1, 1, 99, 10), _given(1.0, 1, 99, 100))
 
     assert told.lag[:5] == (90, 90, 90, 90, 90), "in the bucket in which it ends it is still the greatest"
     assert told.lag[5:] == (0, 0, 0)
@@ -97,7 +102,7 @@ def test_what_an_old_leader_says_is_no_lag() -> None:
         _asked(0.8, 1, 10),
     )  # fmt: skip
 
-    assert told.lag[3:] == (0,) * 5
+    assert told.lag == (0,) * 8, "nor does a new leader lag by its whole log before it has told its high watermark"
 
 
 def test_a_partition_is_out_of_sync_without_a_replica_or_a_leader_and_late_news_changes_nothing() -> None:
@@ -134,10 +139,10 @@ def test_a_flapping_leader_of_many_partitions_leaves_a_small_file() -> None:
 
 def test_states_that_are_one_have_the_isr_that_held_in_all_of_them() -> None:
     numbers = count()
-    states = [PartitionState(0.1 * next(numbers), 1, 0, isr) for isr in ((1, 2, 3), (1, 3), (1, 2, 3))]
+    states = [LedState(0.1 * next(numbers), 1, 0, isr) for isr in ((1, 2, 3), (1, 3), (1, 2, 3))]
 
     assert fewer(states, 3) == states
-    assert fewer(states, 1) == [PartitionState(0.0, 1, 0, (1, 3), states=3)]
+    assert fewer(states, 1) == [LedState(0.0, 1, 0, (1, 3), states=3)]
 
 
 def test_who_leads_is_also_heard_from_the_controllers_word_to_a_broker() -> None:
@@ -146,4 +151,14 @@ def test_who_leads_is_also_heard_from_the_controllers_word_to_a_broker() -> None
         isr=(BrokerId(3), BrokerId(2)), replicas=(BrokerId(1), BrokerId(2), BrokerId(3)), partition_epoch=9,
     )  # fmt: skip
 
-    assert _course(heard).partitions[0].states == (PartitionState(1.0, 2, 4, (2, 3)),)
+    assert _course(heard).partitions[0].states == (LedState(1.0, 2, 4, (2, 3)),)
+
+
+def test_predicting_writes_the_course_though_there_is_no_trace(tmp_path: Path) -> None:
+    run = RunDirectory(tmp_path)
+    frozen = predict_soak(run, soak(ended_ns=S))
+
+    assert frozen.why_not is not None
+    told = read_course(run)
+    assert told is not None
+    assert (told.seconds, sum(told.sent), len(told.partitions)) == (1.25, 0, 3)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from oracle.log import EpochEntry
 from oracle.rules.by_version import rules_for
 from oracle.trace_check import TraceCheck
-from oracle.tracing.committed import Fate, FinalLog, appended_in, final_log
+from oracle.tracing.committed import FinalLog, LogFate, appended_in, final_log
 from oracle.tracing.known_log import EpochLog, KnownLog
 from oracle.tracing.observed import Acknowledged, BrokerEnded, BrokerStarted
 from oracle.tracing.possibility import has_epochs, noting_epochs
@@ -54,6 +54,13 @@ def test_another_replica_tells_what_one_leaves_open() -> None:
     assert fates(of_logs(vague, exact), {0}, 2, 8) == [(2, 4, "present"), (5, 8, "lost")]
 
 
+def test_where_replicas_differ_the_leader_decides() -> None:
+    leaders, others = log((0, 0), (2, 5), end=10), log((0, 0), (2, 7), end=10)
+    final = of_logs(KnownLog(leaders, leaders), KnownLog(others, others))
+    assert fates(final, {0}, 0, 9) == [(0, 4, "present"), (5, 9, "lost")]
+    assert fates(final, {2}, 0, 9) == [(0, 4, "lost"), (5, 9, "present")]
+
+
 def test_what_one_leader_appended_in_one_of_two_epochs_is_there_if_it_is_in_either() -> None:
     known = log((0, 0), (1, 5), end=10)
     assert fates(of_logs(KnownLog(known, known)), {0, 1}, 2, 9) == [(2, 9, "present")]
@@ -68,7 +75,7 @@ def test_a_replica_that_may_be_two_things_is_certain_of_what_both_have() -> None
 def test_the_spans_of_a_log_are_its_epochs() -> None:
     known = log((0, 0), (2, 6), end=10)
     spans = [(one.leader_epoch, one.first, one.last, one.fate) for one in of_logs(KnownLog(known, known)).spans()]
-    assert spans == [(0, 0, 5, Fate.PRESENT), (2, 6, 9, Fate.PRESENT)]
+    assert spans == [(0, 0, 5, LogFate.PRESENT), (2, 6, 9, LogFate.PRESENT)]
 
 
 def test_an_empty_log_has_no_spans() -> None:

@@ -1,0 +1,108 @@
+"""What is a soak asked to do, and which faults come of that?"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from conformance.record.soak import AcksOfProducers, Soak
+from conformance.record.soak_faults import FaultTimeline
+from conformance.soak.fault_file import read_fault_file
+from conformance.soak.fault_timeline import EVERY_S, SoakShape, drawn
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conformance.line import Line
+    from conformance.run_options import RunOptions
+
+LONGEST_S = 24 * 3600.0
+"""For so long faults are drawn where only a number of records is asked."""
+BROKERS_MIN = 3
+IDS_BELOW = 2**61
+
+
+@dataclass(frozen=True, slots=True)
+class SoakOptions:
+    """What a soak is to do; the attributes that ``Soak`` has too are its.
+
+    Attributes:
+        line: the brokers.
+        faults: a seed, a file, or None for no faults.
+        every_s: the time from one drawn fault to the next.
+        is_provoking: whether to draw faults that provoke losses.
+        cross_check: whether DuckDB counts again.
+    """
+
+    line: Line
+    run: RunOptions
+    seed: int
+    partitions: int = 12
+    replicas: int = 3
+    min_insync_replicas: int = 2
+    producers: int = 4
+    acks: AcksOfProducers = AcksOfProducers.ALL
+    is_idempotent: bool = False
+    value_length: int = 100
+    records: int | None = None
+    duration_s: float | None = None
+    rate: int | None = None
+    faults: int | Path | None = None
+    every_s: float = EVERY_S
+    is_provoking: bool = False
+    cross_check: bool = False
+
+    @property
+    def brokers(self) -> int:
+        """Return how many brokers may have replicas."""
+        return max(BROKERS_MIN, self.replicas)
+
+    @property
+    def ground(self) -> SoakShape:
+        """Return what faults are drawn for."""
+        return SoakShape(tuple(range(1, self.brokers + 1)), self.partitions, self.replicas)
+
+
+def timeline_of(options: SoakOptions) -> FaultTimeline:
+    """Return the faults that are to come.
+
+    Raises:
+        FaultFileError: the file of faults is none.
+    """
+    if options.faults is None:
+        return FaultTimeline()
+    if not isinstance(options.faults, int):
+        return read_fault_file(options.faults, options.ground)
+    lasts_s = options.duration_s or (options.records or 0) / options.rate if options.rate else options.duration_s
+    return drawn(
+        options.faults,
+        lasts_s or LONGEST_S,
+        options.ground,
+        every_s=options.every_s,
+        is_provoking=options.is_provoking,
+    )
+
+
+def soak_of(options: SoakOptions, topic: str) -> Soak:
+    """Return a soak that is to begin, on a topic of this name."""
+    is_seed = isinstance(options.faults, int)
+    faults = "none" if options.faults is None else f"seed {options.faults}" if is_seed else str(options.faults)
+    return Soak(
+        version=options.line.release.version,
+        metadata=options.line.metadata.value,
+        topic=topic,
+        partitions=options.partitions,
+        replicas=options.replicas,
+        min_insync_replicas=options.min_insync_replicas,
+        producers=options.producers,
+        acks=options.acks,
+        is_idempotent=options.is_idempotent,
+        base=random.Random(options.seed).randrange(1, IDS_BELOW),  # noqa: S311 - no secret: ids that can be repeated
+        value_length=options.value_length,
+        seed=options.seed,
+        faults=faults,
+        records=options.records,
+        duration_s=options.duration_s,
+        rate=options.rate,
+    )

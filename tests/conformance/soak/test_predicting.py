@@ -1,0 +1,141 @@
+"""Is every record of real soaks predicted from their wire alone, to the offset? And is what is doctored noticed?
+
+``recorded/`` has soaks as ``kafka-conformance soak --cross-check`` ran them: trace and timeline, and beside them what
+Spark read of the topic, and what producers were told.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import defaultdict
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet as pq
+import pytest
+
+from conformance.record.directory import RunDirectory
+from conformance.record.soak import WIRE_FILE, read_soak
+from conformance.record.soak_prediction import BATCHES_FILE, RANGES_FILE, read_soak_prediction
+from conformance.record.wire_lines import lines_of
+from conformance.soak.predicting import predict_soak
+from fault_injection.wire.compressed_lines import CompressedLines
+
+if TYPE_CHECKING:
+    from conformance.record.soak_prediction import SoakPrediction
+
+RECORDED = Path(__file__).parent / "recorded"
+EACH = pytest.mark.parametrize("name", sorted(path.name for path in RECORDED.iterdir()))
+LOST = {"4.4.0-mixed": 12, "0.10.2.2-all": 17}
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """A recorded soak, predicted anew in a directory of its own."""
+
+    run: RunDirectory
+    prediction: SoakPrediction
+
+    @property
+    def rows(self) -> list[dict[str, object]]:
+        return pq.read_table(self.run.path / BATCHES_FILE).to_pylist()
+
+    def copies(self) -> dict[int, set[int]]:
+        """Return at which offsets each record must be, by the record's rule for copies."""
+        told = pq.read_table(self.run.path / "acknowledged.parquet").to_pylist()
+        places = defaultdict(set, {row["record_id"]: {row["offset"]} for row in told})
+        for row in sorted(self.rows, key=lambda one: one["fate"] == "present"):
+            for place in range(row["count"] if row["base_offset"] is not None else 0):
+                record_id, offset = row["first_id"] + place * row["step"], row["base_offset"] + place
+                (places[record_id].add if row["fate"] == "present" else places[record_id].discard)(offset)
+        return {record_id: offsets for record_id, offsets in places.items() if offsets}
+
+    def in_topic(self) -> dict[int, set[int]]:
+        """Return at which offsets each record is."""
+        found: dict[int, set[int]] = defaultdict(set)
+        for row in pq.read_table(self.run.path / "topic.parquet").to_pylist():
+            found[row["record_id"]].add(row["offset"])
+        return dict(found)
+
+    def lost(self) -> int:
+        """Return how many acknowledged records are predicted to be nowhere."""
+        told = pq.read_table(self.run.path / "acknowledged.parquet")["record_id"].to_pylist()
+        return len(set(told) - set(self.copies()))
+
+
+def replayed(name: str, tmp_path: Path) -> Replayed:
+    shutil.copytree(RECORDED / name, tmp_path / name)
+    run = RunDirectory(tmp_path / name)
+    return Replayed(run, predict_soak(run, read_soak(run)))
+
+
+@EACH
+def test_every_record_is_where_it_was_predicted_to_be(name: str, tmp_path: Path) -> None:
+    soak = replayed(name, tmp_path)
+    assert soak.prediction.why_not is None
+    assert soak.prediction.violation is None
+    assert soak.copies() == soak.in_topic()
+    assert soak.lost() == LOST[name]
+
+
+@EACH
+def test_the_ranges_have_every_offset_of_the_topic(name: str, tmp_path: Path) -> None:
+    soak = replayed(name, tmp_path)
+    ranges = pq.read_table(soak.run.path / RANGES_FILE).to_pylist()
+    present = [
+        (row["partition"], row["first_offset"], row["last_offset"]) for row in ranges if row["fate"] == "present"
+    ]
+    ends = read_soak(soak.run).ends
+    for number, end in enumerate(ends):
+        spans = [range(first, last + 1) for partition, first, last in present if partition == number]
+        assert list(chain.from_iterable(spans)) == list(range(end))
+    found = soak.prediction.records
+    assert (found["present"], found["either"]) == (sum(ends), 0)
+    assert found["lost"] >= soak.lost()
+
+
+def test_what_is_lost_has_a_rule_and_a_reason(tmp_path: Path) -> None:
+    lost = [row for row in replayed("4.4.0-mixed", tmp_path).rows if row["fate"] == "lost"]
+    assert lost
+    assert {row["rule"] for row in lost} == {"truncate-on-fetch"}
+    assert all("began at offset" in str(row["reason"]) for row in lost if row["answer"] == "acknowledged")
+    assert {row["acks"] for row in lost if row["answer"] == "acknowledged"} == {1}
+
+
+def test_the_same_wire_gives_the_same_digest_whatever_else_is_there(tmp_path: Path) -> None:
+    soak = replayed("4.4.0-mixed", tmp_path)
+    for name in ("topic.parquet", "acknowledged.parquet"):
+        (soak.run.path / name).unlink()
+    again = predict_soak(soak.run, read_soak(soak.run))
+    assert again.digest == soak.prediction.digest == read_soak_prediction(soak.run).digest
+
+
+def test_a_number_that_no_rule_allows_is_told(tmp_path: Path) -> None:
+    """A leader that tells a high watermark which no follower has reached."""
+    shutil.copytree(RECORDED / "4.4.0-mixed", tmp_path / "soak")
+    run = RunDirectory(tmp_path / "soak")
+    lines = list(lines_of(run.path / WIRE_FILE))
+    answers = [n for n, line in enumerate(lines) if b'"link":"replication"' in line and b'"high_watermark":' in line]
+    number = answers[len(answers) // 2]
+    lines[number] = re.sub(rb'"high_watermark":\d+', b'"high_watermark":99999', lines[number])
+    (run.path / WIRE_FILE).unlink()
+    with closing(CompressedLines(run.path / WIRE_FILE)) as doctored:
+        for line in lines:
+            doctored.write(line)
+    prediction = predict_soak(run, read_soak(run))
+    assert prediction.violation is not None
+    assert "99999" in prediction.violation
+
+
+def test_a_trace_that_is_cut_predicts_nothing(tmp_path: Path) -> None:
+    shutil.copytree(RECORDED / "4.4.0-mixed", tmp_path / "soak")
+    run = RunDirectory(tmp_path / "soak")
+    content = (run.path / WIRE_FILE).read_bytes()
+    (run.path / WIRE_FILE).write_bytes(content[: len(content) // 2])
+    prediction = predict_soak(run, read_soak(run))
+    assert prediction.why_not is not None
+    assert prediction.records == {"present": 0, "lost": 0, "either": 0}
