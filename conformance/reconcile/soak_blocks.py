@@ -32,7 +32,7 @@ FOREIGN_BLOCK = -1
 FACT_KEY = ("block", "kind", "partition", "shift")
 
 
-class Kind(IntEnum):
+class Fact(IntEnum):
     """What a row says of the records in its mask.
 
     ATTEMPTED. TOLD: acknowledged at an offset; ACKNOWLEDGED: without one; REFUSED; INDETERMINATE: told an error.
@@ -60,11 +60,11 @@ class Kind(IntEnum):
     NOTED = 15
 
 
-TOLD_ANYTHING = (Kind.TOLD, Kind.ACKNOWLEDGED, Kind.REFUSED, Kind.INDETERMINATE)
-IN_TOPIC = (Kind.THERE, Kind.CHANGED, Kind.ELSEWHERE, Kind.ELSEWHERE_CHANGED)
+TOLD_ANYTHING = (Fact.TOLD, Fact.ACKNOWLEDGED, Fact.REFUSED, Fact.INDETERMINATE)
+IN_TOPIC = (Fact.THERE, Fact.CHANGED, Fact.ELSEWHERE, Fact.ELSEWHERE_CHANGED)
 
 
-def is_kind(*kinds: Kind) -> Column:
+def is_kind(*kinds: Fact) -> Column:
     """Return whether a row is of one of some kinds."""
     return F.col("kind").isin(*(int(kind) for kind in kinds))
 
@@ -145,7 +145,7 @@ def _fact(rows: DataFrame, kind: Column, shift: Column, partition: Column | None
 
 
 def _attempted(attempts: DataFrame, soak: Soak) -> DataFrame:
-    return _fact(placed(attempts.select("record_id"), soak), F.lit(int(Kind.ATTEMPTED)), F.lit(0))
+    return _fact(placed(attempts.select("record_id"), soak), F.lit(int(Fact.ATTEMPTED)), F.lit(0))
 
 
 def _told(outcomes: DataFrame, soak: Soak) -> DataFrame:
@@ -153,10 +153,10 @@ def _told(outcomes: DataFrame, soak: Soak) -> DataFrame:
     is_acknowledged = F.col("outcome") == ACKNOWLEDGED
     is_placed = is_acknowledged & (F.col("offset") >= 0) & F.col("rank").isNotNull()
     kind = (
-        F.when(is_placed, int(Kind.TOLD))
-        .when(is_acknowledged, int(Kind.ACKNOWLEDGED))
-        .when(F.col("outcome") == REFUSED, int(Kind.REFUSED))
-        .otherwise(int(Kind.INDETERMINATE))
+        F.when(is_placed, int(Fact.TOLD))
+        .when(is_acknowledged, int(Fact.ACKNOWLEDGED))
+        .when(F.col("outcome") == REFUSED, int(Fact.REFUSED))
+        .otherwise(int(Fact.INDETERMINATE))
     )
     return _fact(told, kind, F.when(is_placed, F.col("offset") - F.col("rank")).otherwise(0))
 
@@ -164,8 +164,8 @@ def _told(outcomes: DataFrame, soak: Soak) -> DataFrame:
 def _there(topic: DataFrame, soak: Soak) -> DataFrame:
     there = placed(topic, soak)
     is_own = F.coalesce(F.col("own") == F.col("partition"), F.lit(col=False))
-    kind = F.when(is_own, F.when(F.col("value_matches"), int(Kind.THERE)).otherwise(int(Kind.CHANGED))).otherwise(
-        F.when(F.col("value_matches"), int(Kind.ELSEWHERE)).otherwise(int(Kind.ELSEWHERE_CHANGED))
+    kind = F.when(is_own, F.when(F.col("value_matches"), int(Fact.THERE)).otherwise(int(Fact.CHANGED))).otherwise(
+        F.when(F.col("value_matches"), int(Fact.ELSEWHERE)).otherwise(int(Fact.ELSEWHERE_CHANGED))
     )
     shift = F.col("offset") - F.coalesce("rank", F.lit(0))
     return _fact(there, kind, shift, F.when(is_own, -1).otherwise(F.col("partition")))
@@ -188,11 +188,11 @@ def _predicted(batches: DataFrame, soak: Soak) -> DataFrame:
 def _predicted_kind(is_placed: Column) -> Column:
     fate, is_acknowledged = F.col("fate"), F.col("answer") == ACKNOWLEDGED
     return (
-        F.when(fate == RangeFate.PRESENT.value, F.when(is_placed, int(Kind.PRESENT)).otherwise(int(Kind.SOMEWHERE)))
-        .when(fate == RangeFate.EITHER.value, F.when(is_placed, int(Kind.EITHER)).otherwise(int(Kind.EITHER_SOMEWHERE)))
-        .when(is_placed, int(Kind.GONE))
-        .when(is_acknowledged, int(Kind.GONE_SOMEWHERE))
-        .otherwise(int(Kind.NOTED))
+        F.when(fate == RangeFate.PRESENT.value, F.when(is_placed, int(Fact.PRESENT)).otherwise(int(Fact.SOMEWHERE)))
+        .when(fate == RangeFate.EITHER.value, F.when(is_placed, int(Fact.EITHER)).otherwise(int(Fact.EITHER_SOMEWHERE)))
+        .when(is_placed, int(Fact.GONE))
+        .when(is_acknowledged, int(Fact.GONE_SOMEWHERE))
+        .otherwise(int(Fact.NOTED))
     )
 
 
@@ -209,9 +209,9 @@ def runs_of(facts: DataFrame) -> DataFrame:
     """
     masks = {
         name: F.coalesce(F.bit_or(F.when(is_kind(kind), F.col("mask"))), F.lit(0).cast("bigint")).alias(name)
-        for name, kind in (("attempted", Kind.ATTEMPTED), ("told", Kind.TOLD), ("there", Kind.THERE))
+        for name, kind in (("attempted", Fact.ATTEMPTED), ("told", Fact.TOLD), ("there", Fact.THERE))
     }
-    is_odd = ~is_kind(Kind.ATTEMPTED, Kind.TOLD, Kind.THERE) | (F.col("rows") != F.bit_count("mask"))
+    is_odd = ~is_kind(Fact.ATTEMPTED, Fact.TOLD, Fact.THERE) | (F.col("rows") != F.bit_count("mask"))
     ours = facts.where(F.col("block") != FOREIGN_BLOCK)
     runs = ours.groupBy("block", "shift").agg(*masks.values(), F.bool_or(is_odd).alias("is_odd"))
     is_first = F.col("shift") == F.min("shift").over(Window.partitionBy("block"))

@@ -19,7 +19,7 @@ from conformance.reconcile.soak_blocks import (
     FOREIGN_BLOCK,
     IN_TOPIC,
     TOLD_ANYTHING,
-    Kind,
+    Fact,
     ends_before,
     is_kind,
     late_blocks,
@@ -36,10 +36,10 @@ from conformance.record.soak_counted import (
     OF_NOTE,
     ClassCounted,
     Compared,
-    Judged,
-    PartitionCounted,
-    RecordOfNote,
+    ComparedAs,
     SoakCounted,
+    SoakPartition,
+    SoakRecord,
 )
 from conformance.record.soak_prediction import RANGES_FILE, RangeFate
 
@@ -101,7 +101,7 @@ class Counting:
         rows = {
             "read": is_kind(*IN_TOPIC),
             "foreign": is_kind(*IN_TOPIC) & ~is_ours,
-            "attempts": is_kind(Kind.ATTEMPTED) & is_ours,
+            "attempts": is_kind(Fact.ATTEMPTED) & is_ours,
             "outcomes": is_kind(*TOLD_ANYTHING) & is_ours,
         }
         sums = {name: F.sum(F.when(which, F.col("rows")).otherwise(0)) for name, which in rows.items()}
@@ -143,24 +143,24 @@ class Counting:
         plain = self.runs.join(joined, "block", "left_anti").groupBy(partition_of_block(self.soak).alias("own"))
         return _by_partition(plain.agg(F.sum(F.bit_count("told")).alias("records")))
 
-    def _noted(self, records: DataFrame) -> list[RecordOfNote]:
+    def _noted(self, records: DataFrame) -> list[SoakRecord]:
         """Write the records of note, and return a sample of every class."""
         is_uncommon = reduce(or_, (F.col(name) for name in CLASSES if name not in _COMMON))
-        of_note = records.where(is_uncommon | (F.col("judged") != Judged.PREDICTED.value))
+        of_note = records.where(is_uncommon | (F.col("judged") != ComparedAs.PREDICTED.value))
         told = ("own", "record_id", "outcome", "acknowledged_offset", "copies", "found_partition", "found_offset")
         written = of_note.select(*told, "there", "expected", "judged", "classification", *CLASSES)
         written.write.mode("overwrite").parquet(str(self.run / OF_NOTE))
-        return [RecordOfNote(**row.asDict()) for row in rows_of(_samples(records))]
+        return [SoakRecord(**row.asDict()) for row in rows_of(_samples(records))]
 
     def _partition(
         self, number: int, totals: Mapping[int, Counts], plain: Mapping[int, Counts], others: Mapping[int, Counts]
-    ) -> PartitionCounted:
+    ) -> SoakPartition:
         rows, at = others.get(number, _NONE), totals.get(number, _NONE)
         kept = plain.get(number, _NONE)["records"]
         classes, chosen = (_classes(rows, prefix, kept) for prefix in ("class", "primary"))
         outcomes = {name: rows[name] for name in OUTCOMES}
         present, end = _predicted_offsets(self.run, number), self.soak.ends[number]
-        return PartitionCounted(
+        return SoakPartition(
             partition=number,
             attempted=kept + rows["attempted"],
             outcomes={**outcomes, OUTCOMES[0]: outcomes[OUTCOMES[0]] + kept},
@@ -173,7 +173,7 @@ class Counting:
             beyond_end=_covered(present[RangeFate.PRESENT], end, None),
         )
 
-    def _identity_holds(self, partitions: Sequence[PartitionCounted], totals: Mapping[int, Counts], told: int) -> bool:
+    def _identity_holds(self, partitions: Sequence[SoakPartition], totals: Mapping[int, Counts], told: int) -> bool:
         """Return whether rows of files, offsets of the topic, and primary classes add up.
 
         Args:
@@ -197,7 +197,7 @@ class Counting:
             and sum(one.copies + one.foreign for one in partitions) == sum(self.soak.ends)
         )
 
-    def _errors(self, partitions: Sequence[PartitionCounted]) -> dict[str, int]:
+    def _errors(self, partitions: Sequence[SoakPartition]) -> dict[str, int]:
         """Return how many outcomes name which error."""
         _, *others = OUTCOMES
         if not any(one.outcomes[name] for one in partitions for name in others):
@@ -242,7 +242,7 @@ def _record_counts(records: DataFrame) -> DataFrame:
         *(F.count_if(F.col("outcome") == name).alias(name) for name in OUTCOMES),
         *(
             F.count_if(which & (F.col("judged") == judged.value)).alias(f"{prefix}_{name}_{judged.value}")
-            for judged in Judged
+            for judged in ComparedAs
             for name in CLASSES
             for prefix, which in (("class", F.col(name)), ("primary", F.col("classification") == name))
         ),
@@ -251,7 +251,7 @@ def _record_counts(records: DataFrame) -> DataFrame:
 
 def _classes(rows: Counts, prefix: str, kept: int) -> dict[str, ClassCounted]:
     found = {
-        name: ClassCounted(**{judged.value: rows[f"{prefix}_{name}_{judged.value}"] for judged in Judged})
+        name: ClassCounted(**{judged.value: rows[f"{prefix}_{name}_{judged.value}"] for judged in ComparedAs})
         for name in CLASSES
     }
     return {**found, "kept": found["kept"] + ClassCounted(predicted=kept)}
@@ -259,12 +259,12 @@ def _classes(rows: Counts, prefix: str, kept: int) -> dict[str, ClassCounted]:
 
 def _samples(records: DataFrame) -> DataFrame:
     """Return some records of every class, those against the prediction first; of the kept ones no others."""
-    is_predicted = F.col("judged") == Judged.PREDICTED.value
+    is_predicted = F.col("judged") == ComparedAs.PREDICTED.value
     named = (F.when(F.col(name) & ((name != "kept") | ~is_predicted), F.lit(name)) for name in CLASSES)
     told = records.withColumn("classification", F.explode(F.array_compact(F.array(*named))))
     among = Window.partitionBy("classification").orderBy(is_predicted, "record_id", "found_offset")
     chosen = told.withColumn("place", F.row_number().over(among)).where(F.col("place") <= SAMPLE_ROWS_MAX)
-    names = [name for name in RecordOfNote.__dataclass_fields__ if name != "partition"]
+    names = [name for name in SoakRecord.__dataclass_fields__ if name != "partition"]
     ordered = chosen.orderBy("classification", "place")
     return ordered.select(*names, F.col("own").alias("partition"))
 

@@ -13,8 +13,8 @@ from benchmarks.reconcile_soak import one_broker
 from conformance.clients.producer import send
 from conformance.clients.topics import create_topic
 from conformance.reconcile.errors import ReconcileError
-from conformance.reconcile.soak_replicas import Batch, PartitionLogs, batches_of, compare_replicas, compared
-from conformance.record.soak_counted import Divergence, LostTail
+from conformance.reconcile.soak_replicas import BatchOnDisk, PartitionLogs, batches_of, compare_replicas, compared
+from conformance.record.soak_counted import LostTail, ReplicaDifference
 from oracle.vocabulary import Acks
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def written(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def replicas(
-    written: Path, directory: Path, change: Callable[[Path, list[Batch]], None] | None = None
+    written: Path, directory: Path, change: Callable[[Path, list[BatchOnDisk]], None] | None = None
 ) -> PartitionLogs:
     """Copy the log for three brokers, and change that of broker 2."""
     data = {broker: directory / f"broker-{broker}" / f"{TOPIC}-0" for broker in (1, 2, 3)}
@@ -66,7 +66,7 @@ def test_replicas_that_are_alike_are(written: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("more", [0, 20], ids=["between batches", "within a batch"])
 def test_a_tail_that_was_cut_is_lost(written: Path, tmp_path: Path, more: int) -> None:
-    def cut(segment: Path, batches: list[Batch]) -> None:
+    def cut(segment: Path, batches: list[BatchOnDisk]) -> None:
         with segment.open("r+b") as stream:
             stream.truncate(batches[-3].position + more)
 
@@ -78,13 +78,13 @@ def test_a_tail_that_was_cut_is_lost(written: Path, tmp_path: Path, more: int) -
 def test_a_batch_of_other_content_has_diverged(written: Path, tmp_path: Path) -> None:
     """The checksum stands in the header: it says what the content was, and the content is another one."""
 
-    def other(segment: Path, batches: list[Batch]) -> None:
+    def other(segment: Path, batches: list[BatchOnDisk]) -> None:
         batch = batches[4]
         overwrite(segment, batch.position + 17 if batch.leader_epoch >= 0 else batch.position + 12, b"\x00\x00")
 
     found = compared(replicas(written, tmp_path, other))
     assert found.diverged == {0: 1}
-    assert found.samples == (Divergence(0, 4, 1, FIRST_ID + 4, 2, None),)
+    assert found.samples == (ReplicaDifference(0, 4, 1, FIRST_ID + 4, 2, None),)
     assert (found.batches, found.decoded_batches, found.lost_tails) == (RECORDS - 1, 3, ())
 
 
@@ -92,15 +92,15 @@ def test_a_record_of_another_leader_epoch_has_diverged(written: Path, tmp_path: 
     if next(batches_of(written)).leader_epoch < 0:
         pytest.skip("message sets have no leader epoch")
 
-    def of_a_later_epoch(segment: Path, batches: list[Batch]) -> None:
+    def of_a_later_epoch(segment: Path, batches: list[BatchOnDisk]) -> None:
         overwrite(segment, batches[7].position + EPOCH_POSITION, (9).to_bytes(4, "big"))
 
     found = compared(replicas(written, tmp_path, of_a_later_epoch))
-    assert found.samples == (Divergence(0, 7, 1, FIRST_ID + 7, 2, FIRST_ID + 7),)
+    assert found.samples == (ReplicaDifference(0, 7, 1, FIRST_ID + 7, 2, FIRST_ID + 7),)
 
 
 def test_what_is_above_the_high_watermark_may_differ(written: Path, tmp_path: Path) -> None:
-    def cut(segment: Path, batches: list[Batch]) -> None:
+    def cut(segment: Path, batches: list[BatchOnDisk]) -> None:
         with segment.open("r+b") as stream:
             stream.truncate(batches[-2].position)
 
