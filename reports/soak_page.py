@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from conformance.record.directory import cleaned
 from conformance.record.ledger import NOT_SENT
 from conformance.record.soak import FAULTS_FILE, read_soak
-from conformance.record.soak_counted import CLASS_MEANS, CLASSES, OF_NOTE, ClassCounted, Judged, read_counted
+from conformance.record.soak_counted import CLASS_MEANS, CLASSES, OF_NOTE, ClassCounted, ComparedAs, read_counted
 from conformance.record.soak_faults import FaultTimeline, read_faults
 from conformance.record.soak_prediction import read_soak_prediction
 from conformance.record.soak_verdict import read_soak_verdict
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from conformance.record.directory import RunDirectory
     from conformance.record.soak import Soak
-    from conformance.record.soak_counted import PartitionCounted, RecordOfNote, SoakCounted
+    from conformance.record.soak_counted import SoakCounted, SoakPartition, SoakRecord
     from conformance.record.soak_verdict import SoakVerdict
 
 PAGE = "report.html"
@@ -54,7 +54,11 @@ CONFORMANCE_MEANS = {
     Conformance.DEVIATES: "The topic or the wire shows what the rules of the release rule out.",
     Conformance.INCONCLUSIVE: "Too much is open, or what was counted does not add up: no answer.",
 }
-JUDGED_WORDS = {Judged.PREDICTED: "as predicted", Judged.EITHER: "left open", Judged.AGAINST: "against the prediction"}
+JUDGED_WORDS = {
+    ComparedAs.PREDICTED: "as predicted",
+    ComparedAs.EITHER: "left open",
+    ComparedAs.AGAINST: "against the prediction",
+}
 
 
 def write_soak_page(run: RunDirectory) -> Path:
@@ -139,15 +143,17 @@ def _errors(counted: SoakCounted) -> list[tuple[str, int]]:
     return sorted(told, key=lambda one: (-one[1], one[0]))[:ERRORS_SHOWN]
 
 
-def _against_of(one: PartitionCounted) -> int:
+def _against_of(one: SoakPartition) -> int:
     return sum(counted.against for counted in one.primary.values()) + one.not_predicted + one.beyond_end
 
 
-def _samples(samples: Sequence[RecordOfNote]) -> list[RecordOfNote]:
+def _samples(samples: Sequence[SoakRecord]) -> list[SoakRecord]:
     """Return the first few of each class: those against the prediction first, then by how grave their class is."""
     taken: Counter[str] = Counter()
     chosen = []
-    for one in sorted(samples, key=lambda one: (one.judged is not Judged.AGAINST, CLASSES.index(one.classification))):
+    for one in sorted(
+        samples, key=lambda one: (one.judged is not ComparedAs.AGAINST, CLASSES.index(one.classification))
+    ):
         taken[one.classification] += 1
         if taken[one.classification] <= SAMPLES_SHOWN:
             chosen.append(one)

@@ -40,6 +40,9 @@ AT_NIGHT = {
     "tests/conformance/attach/test_attach_interrupted.py": r"::test_(a|three)_",
     "tests/conformance/audit/test_audit_with_brokers.py": r"\[(2\.8\.2|3\.9\.2)\]",
     "tests/conformance/audit/test_audit_refused.py": r"\[2\.8\.2\]",
+    # Ten million doctored records; by day a hundred thousand. A worker that is killed; by day two that live.
+    "tests/conformance/reconcile/test_soak.py": r"\[10M\]",
+    "tests/conformance/reconcile/test_soak_on_a_cluster.py": r"::test_a_worker_",
     # A soak of the oldest release, and the newest one where that loses; by day one with a kill.
     "tests/conformance/soak/test_soak_with_brokers.py": r"::test_releases_",
     # Mistakes of every kind on clusters made for them, and a good cluster of every line.

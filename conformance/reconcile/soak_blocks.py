@@ -32,7 +32,7 @@ FOREIGN_BLOCK = -1
 FACT_KEY = ("block", "kind", "partition", "shift")
 
 
-class Kind(IntEnum):
+class Fact(IntEnum):
     """What a row says of the records in its mask.
 
     ATTEMPTED. TOLD: acknowledged at an offset; ACKNOWLEDGED: without one; REFUSED; INDETERMINATE: told an error.
@@ -60,11 +60,11 @@ class Kind(IntEnum):
     NOTED = 15
 
 
-TOLD_ANYTHING = (Kind.TOLD, Kind.ACKNOWLEDGED, Kind.REFUSED, Kind.INDETERMINATE)
-IN_TOPIC = (Kind.THERE, Kind.CHANGED, Kind.ELSEWHERE, Kind.ELSEWHERE_CHANGED)
+TOLD_ANYTHING = (Fact.TOLD, Fact.ACKNOWLEDGED, Fact.REFUSED, Fact.INDETERMINATE)
+IN_TOPIC = (Fact.THERE, Fact.CHANGED, Fact.ELSEWHERE, Fact.ELSEWHERE_CHANGED)
 
 
-def is_kind(*kinds: Kind) -> Column:
+def is_kind(*kinds: Fact) -> Column:
     """Return whether a row is of one of some kinds."""
     return F.col("kind").isin(*(int(kind) for kind in kinds))
 
@@ -145,7 +145,7 @@ def _fact(rows: DataFrame, kind: Column, shift: Column, partition: Column | None
 
 
 def _attempted(attempts: DataFrame, soak: Soak) -> DataFrame:
-    return _fact(placed(attempts.select("record_id"), soak), F.lit(int(Kind.ATTEMPTED)), F.lit(0))
+    return _fact(placed(attempts.select("record_id"), soak), F.lit(int(Fact.ATTEMPTED)), F.lit(0))
 
 
 def _told(outcomes: DataFrame, soak: Soak) -> DataFrame:
@@ -153,10 +153,10 @@ def _told(outcomes: DataFrame, soak: Soak) -> DataFrame:
     is_acknowledged = F.col("outcome") == ACKNOWLEDGED
     is_placed = is_acknowledged & (F.col("offset") >= 0) & F.col("rank").isNotNull()
     kind = (
-        F.when(is_placed, int(Kind.TOLD))
-        .when(is_acknowledged, int(Kind.ACKNOWLEDGED))
-        .when(F.col("outcome") == REFUSED, int(Kind.REFUSED))
-        .otherwise(int(Kind.INDETERMINATE))
+        F.when(is_placed, int(Fact.TOLD))
+        .when(is_acknowledged, int(Fact.ACKNOWLEDGED))
+        .when(F.col("outcome") == REFUSED, int(Fact.REFUSED))
+        .otherwise(int(Fact.INDETERMINATE))
     )
     return _fact(told, kind, F.when(is_placed, F.col("offset") - F.col("rank")).otherwise(0))
 
@@ -164,8 +164,8 @@ def _told(outcomes: DataFrame, soak: Soak) -> DataFrame:
 def _there(topic: DataFrame, soak: Soak) -> DataFrame:
     there = placed(topic, soak)
     is_own = F.coalesce(F.col("own") == F.col("partition"), F.lit(col=False))
-    kind = F.when(is_own, F.when(F.col("value_matches"), int(Kind.THERE)).otherwise(int(Kind.CHANGED))).otherwise(
-        F.when(F.col("value_matches"), int(Kind.ELSEWHERE)).otherwise(int(Kind.ELSEWHERE_CHANGED))
+    kind = F.when(is_own, F.when(F.col("value_matches"), int(Fact.THERE)).otherwise(int(Fact.CHANGED))).otherwise(
+        F.when(F.col("value_matches"), int(Fact.ELSEWHERE)).otherwise(int(Fact.ELSEWHERE_CHANGED))
     )
     shift = F.col("offset") - F.coalesce("rank", F.lit(0))
     return _fact(there, kind, shift, F.when(is_own, -1).otherwise(F.col("partition")))
@@ -188,11 +188,11 @@ def _predicted(batches: DataFrame, soak: Soak) -> DataFrame:
 def _predicted_kind(is_placed: Column) -> Column:
     fate, is_acknowledged = F.col("fate"), F.col("answer") == ACKNOWLEDGED
     return (
-        F.when(fate == RangeFate.PRESENT.value, F.when(is_placed, int(Kind.PRESENT)).otherwise(int(Kind.SOMEWHERE)))
-        .when(fate == RangeFate.EITHER.value, F.when(is_placed, int(Kind.EITHER)).otherwise(int(Kind.EITHER_SOMEWHERE)))
-        .when(is_placed, int(Kind.GONE))
-        .when(is_acknowledged, int(Kind.GONE_SOMEWHERE))
-        .otherwise(int(Kind.NOTED))
+        F.when(fate == RangeFate.PRESENT.value, F.when(is_placed, int(Fact.PRESENT)).otherwise(int(Fact.SOMEWHERE)))
+        .when(fate == RangeFate.EITHER.value, F.when(is_placed, int(Fact.EITHER)).otherwise(int(Fact.EITHER_SOMEWHERE)))
+        .when(is_placed, int(Fact.GONE))
+        .when(is_acknowledged, int(Fact.GONE_SOMEWHERE))
+        .otherwise(int(Fact.NOTED))
     )
 
 
@@ -200,19 +200,22 @@ def _predicted_kind(is_placed: Column) -> Column:
 
 
 def runs_of(facts: DataFrame) -> DataFrame:
-    """Return a row for each block and shift: block, shift, masks attempted, told and there, and whether it is_plain.
+    """Return a row for each block and shift: masks attempted, told and there; whether the block is_plain.
+
+    One row of each block is_first.
 
     Args:
         facts: as of ``facts_of``.
     """
     masks = {
         name: F.coalesce(F.bit_or(F.when(is_kind(kind), F.col("mask"))), F.lit(0).cast("bigint")).alias(name)
-        for name, kind in (("attempted", Kind.ATTEMPTED), ("told", Kind.TOLD), ("there", Kind.THERE))
+        for name, kind in (("attempted", Fact.ATTEMPTED), ("told", Fact.TOLD), ("there", Fact.THERE))
     }
-    is_odd = ~is_kind(Kind.ATTEMPTED, Kind.TOLD, Kind.THERE) | (F.col("rows") != F.bit_count("mask"))
+    is_odd = ~is_kind(Fact.ATTEMPTED, Fact.TOLD, Fact.THERE) | (F.col("rows") != F.bit_count("mask"))
     ours = facts.where(F.col("block") != FOREIGN_BLOCK)
     runs = ours.groupBy("block", "shift").agg(*masks.values(), F.bool_or(is_odd).alias("is_odd"))
-    return runs.withColumn("is_plain", _is_plain()).drop("is_odd")
+    is_first = F.col("shift") == F.min("shift").over(Window.partitionBy("block"))
+    return runs.withColumns({"is_plain": _is_plain(), "is_first": is_first}).drop("is_odd")
 
 
 def _is_plain() -> Column:
@@ -234,34 +237,37 @@ def highest(mask: Column) -> Column:
     return F.length(F.bin(mask)) - 1
 
 
+def with_stretches(runs: DataFrame, soak: Soak) -> DataFrame:
+    """Add where the records of every plain run are: first and last rank, low and high offset, and whether it is_late.
+
+    All columns are null of what is not plain, or has no records.
+    """
+    there = F.when(F.col("is_plain") & (F.col("there") != 0), F.col("there"))
+    start = first_rank_of_block(soak)
+    ranked = runs.withColumns({"first": start + lowest(there), "last": start + highest(there)})
+    placed = ranked.withColumns({"low": F.col("first") + F.col("shift"), "high": F.col("last") + F.col("shift")})
+    return placed.withColumn("is_late", _is_late(soak))
+
+
 def stretches(runs: DataFrame, soak: Soak) -> DataFrame:
-    """Return where the records of every plain run are: block, first and last rank, low and high offset."""
-    plain = runs.where(F.col("is_plain") & (F.col("there") != 0))
-    start, there = first_rank_of_block(soak), F.col("there")
-    ranked = plain.withColumns({"first": start + lowest(there), "last": start + highest(there)})
-    return ranked.select(
-        "block",
-        "first",
-        "last",
-        (F.col("first") + F.col("shift")).alias("low"),
-        (F.col("last") + F.col("shift")).alias("high"),
-    )
+    """Return where the records of plain runs are: block, first and last rank, low and high offset."""
+    found = with_stretches(runs, soak).where(F.col("first").isNotNull())
+    return found.select("block", "first", "last", "low", "high")
 
 
-def blocks_out_of_order(found: DataFrame, soak: Soak) -> DataFrame:
-    """Return the blocks that have records in an order of offsets which may not be that of the ranks.
+def _is_late(soak: Soak) -> Column:
+    """Return whether a stretch may be in an order of offsets that is not that of the ranks.
 
-    All others are proven to be in order: ranks and offsets of each stretch are above those of all stretches before it.
-
-    Args:
-        found: stretches of one shift each, as of ``stretches``.
-        soak: whose they are.
+    Where none is all are proven to be in order: ranks and offsets of each are above those of all before it.
     """
     among = (producer_of_block(), partition_of_block(soak))
     before = Window.partitionBy(*among).orderBy("first", "low").rowsBetween(Window.unboundedPreceding, -1)
-    is_below = F.col("low") <= F.max("high").over(before)
-    is_among = F.col("first") <= F.max("last").over(before)
-    return found.select("block", (is_below | is_among).alias("is_below")).where("is_below").select("block").distinct()
+    return (F.col("low") <= F.max("high").over(before)) | (F.col("first") <= F.max("last").over(before))
+
+
+def late_blocks(found: DataFrame, soak: Soak) -> DataFrame:
+    """Return the blocks of late stretches, given stretches of one shift each."""
+    return found.select("block", _is_late(soak).alias("is_late")).where("is_late").select("block").distinct()
 
 
 def ends_before(found: DataFrame, soak: Soak) -> DataFrame:

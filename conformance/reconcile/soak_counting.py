@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
-from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import Column, DataFrame, GroupedData, SparkSession, Window
 from pyspark.sql import functions as F
 
 from conformance.reconcile import run_files
@@ -19,12 +19,13 @@ from conformance.reconcile.soak_blocks import (
     FOREIGN_BLOCK,
     IN_TOPIC,
     TOLD_ANYTHING,
-    Kind,
-    blocks_out_of_order,
+    Fact,
     ends_before,
     is_kind,
+    late_blocks,
     partition_of_block,
     stretches,
+    with_stretches,
 )
 from conformance.reconcile.soak_records import primary, records_of, reordered, stretches_of
 from conformance.reconcile.summary import SAMPLE_ROWS_MAX, rows_of
@@ -35,10 +36,10 @@ from conformance.record.soak_counted import (
     OF_NOTE,
     ClassCounted,
     Compared,
-    Judged,
-    PartitionCounted,
-    RecordOfNote,
+    ComparedAs,
     SoakCounted,
+    SoakPartition,
+    SoakRecord,
 )
 from conformance.record.soak_prediction import RANGES_FILE, RangeFate
 
@@ -67,82 +68,99 @@ class Counting:
         Raises:
             ReconcileError: the topic has offsets without a record, or a file is unreadable.
         """
-        read = self._rows_by_partition()
-        _require_every_offset(self.soak, read)
-        runs = self.runs
-        plain = _by_partition(_plain_counts(runs, self.soak))
-        joined, late = self._joined_blocks(runs, plain)
-        records = self._records(runs, joined, late=late, any_foreign=any(one["foreign"] for one in read.values()))
+        totals = self._totals()
+        _require_every_offset(self.soak, totals)
+        joined = self._joined_blocks(totals)
+        records = self._records(joined, any_foreign=any(one["foreign"] for one in totals.values()))
         others = {} if records is None else _by_partition(_record_counts(records))
         samples = [] if records is None else self._noted(records)
-        for number, one in _by_partition(_late_counts(runs, joined, self.soak)).items() if late else ():
-            plain[number] = {**plain[number], "records": plain[number]["records"] - one["records"]}
+        plain = totals if joined is None else self._plain_without(joined)
         told = sum(one["records"] for one in plain.values()) + sum(one["told"] for one in others.values())
-        partitions = tuple(self._partition(number, read, plain, others) for number in range(self.soak.partitions))
+        partitions = tuple(self._partition(number, totals, plain, others) for number in range(self.soak.partitions))
         return SoakCounted(
             partitions=partitions,
             samples=tuple(samples),
             compared=Compared(
-                blocks=sum(one["blocks"] for one in plain.values()),
+                blocks=sum(one["blocks"] for one in totals.values()),
                 joined_blocks=0 if joined is None else joined.count(),
                 joined_records=sum(one["rows"] for one in others.values()),
             ),
-            identity_holds=self._identity_holds(partitions, read, told),
+            identity_holds=self._identity_holds(partitions, totals, told),
             errors=self._errors(partitions),
         )
 
-    def _rows_by_partition(self) -> dict[int, Counts]:
-        """Return by partition of the topic what was read, and by partition of their own the rows of ledgers."""
+    def _totals(self) -> dict[int, Counts]:
+        """Return what needs no look at single records, by partition; one query, in which the topic is read.
+
+        read, foreign: rows of this partition of the topic. attempts, outcomes: rows of the ledgers. blocks, odd_blocks:
+        all, and those that are not plain. records: those in plain blocks. late: stretches that may be
+        out of order.
+        """
         is_ours = F.col("block") != FOREIGN_BLOCK
         at = F.when(F.col("partition") >= 0, F.col("partition")).otherwise(partition_of_block(self.soak))
-        counts = {
+        rows = {
             "read": is_kind(*IN_TOPIC),
             "foreign": is_kind(*IN_TOPIC) & ~is_ours,
-            "attempts": is_kind(Kind.ATTEMPTED) & is_ours,
+            "attempts": is_kind(Fact.ATTEMPTED) & is_ours,
             "outcomes": is_kind(*TOLD_ANYTHING) & is_ours,
         }
-        sums = (F.sum(F.when(which, F.col("rows")).otherwise(0)).alias(name) for name, which in counts.items())
-        return _by_partition(self.facts.groupBy(at.alias("own")).agg(*sums))
+        sums = {name: F.sum(F.when(which, F.col("rows")).otherwise(0)) for name, which in rows.items()}
+        blocks = {
+            "blocks": F.count_if("is_first"),
+            "odd_blocks": F.count_if(F.col("is_first") & ~F.col("is_plain")),
+            "records": F.sum(F.when(F.col("is_plain"), F.bit_count("told")).otherwise(0).cast("bigint")),
+            "late": F.count_if("is_late"),
+        }
+        runs = with_stretches(self.runs, self.soak).groupBy(partition_of_block(self.soak).alias("own"))
+        parts = (
+            _named(self.facts.groupBy(at.alias("own")), sums),
+            _named(runs, blocks),
+        )
+        found: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+        for row in rows_of(reduce(DataFrame.unionByName, parts)):
+            found[row["own"]][row["name"]] = row["count"]
+        return dict(found)
 
-    def _joined_blocks(self, runs: DataFrame, plain: dict[int, Counts]) -> tuple[DataFrame | None, bool]:
-        """Return the blocks whose records are looked at one by one, None if none is; and whether order is a reason."""
-        odd = runs.where(~F.col("is_plain")).select("block").distinct().persist()
-        found = stretches(runs, self.soak)
-        is_any = any(one["odd_blocks"] for one in plain.values())
-        if is_any:
-            found = found.unionByName(stretches_of(records_of(self.facts, odd, self.soak)))
-        late = blocks_out_of_order(found, self.soak).persist()
-        if late.isEmpty():
-            return (odd if is_any else None), False
-        return odd.union(late).distinct().persist(), True
+    def _joined_blocks(self, totals: Mapping[int, Counts]) -> DataFrame | None:
+        """Return the blocks whose records are looked at one by one; None if none is."""
+        if not any(one["odd_blocks"] or one["late"] for one in totals.values()):
+            return None
+        odd = self.runs.where(~F.col("is_plain")).select("block").distinct().persist()
+        found = stretches(self.runs, self.soak).unionByName(stretches_of(records_of(self.facts, odd, self.soak)))
+        return odd.union(late_blocks(found, self.soak)).distinct().persist()
 
-    def _records(self, runs: DataFrame, joined: DataFrame | None, *, late: bool, any_foreign: bool) -> DataFrame | None:
+    def _records(self, joined: DataFrame | None, *, any_foreign: bool) -> DataFrame | None:
         if joined is None and not any_foreign:
             return None
-        blocks = runs.select("block").limit(0) if joined is None else joined
-        records = records_of(self.facts, blocks, self.soak)
-        if late:
-            found = stretches(runs, self.soak).join(blocks, "block", "left_anti").unionByName(stretches_of(records))
-            records = reordered(records, ends_before(found, self.soak))
-        return records.withColumn("classification", primary()).persist()
+        blocks = self.runs.select("block").limit(0) if joined is None else joined
+        records = records_of(self.facts, blocks, self.soak).persist()
+        plain = stretches(self.runs, self.soak).join(blocks, "block", "left_anti")
+        ends = ends_before(plain.unionByName(stretches_of(records)), self.soak)
+        return reordered(records, ends).withColumn("classification", primary()).persist()
 
-    def _noted(self, records: DataFrame) -> list[RecordOfNote]:
+    def _plain_without(self, joined: DataFrame) -> dict[int, Counts]:
+        """Return how many records are in the other blocks, by partition."""
+        plain = self.runs.join(joined, "block", "left_anti").groupBy(partition_of_block(self.soak).alias("own"))
+        return _by_partition(plain.agg(F.sum(F.bit_count("told")).alias("records")))
+
+    def _noted(self, records: DataFrame) -> list[SoakRecord]:
         """Write the records of note, and return a sample of every class."""
         is_uncommon = reduce(or_, (F.col(name) for name in CLASSES if name not in _COMMON))
-        of_note = records.where(is_uncommon | (F.col("judged") != Judged.PREDICTED.value))
+        of_note = records.where(is_uncommon | (F.col("judged") != ComparedAs.PREDICTED.value))
         told = ("own", "record_id", "outcome", "acknowledged_offset", "copies", "found_partition", "found_offset")
         written = of_note.select(*told, "there", "expected", "judged", "classification", *CLASSES)
         written.write.mode("overwrite").parquet(str(self.run / OF_NOTE))
-        return [RecordOfNote(**row.asDict()) for row in rows_of(_samples(records))]
+        return [SoakRecord(**row.asDict()) for row in rows_of(_samples(records))]
 
     def _partition(
-        self, number: int, read: Mapping[int, Counts], plain: Mapping[int, Counts], others: Mapping[int, Counts]
-    ) -> PartitionCounted:
-        kept, rows, at = plain[number]["records"], others.get(number, _NONE), read.get(number, _NONE)
+        self, number: int, totals: Mapping[int, Counts], plain: Mapping[int, Counts], others: Mapping[int, Counts]
+    ) -> SoakPartition:
+        rows, at = others.get(number, _NONE), totals.get(number, _NONE)
+        kept = plain.get(number, _NONE)["records"]
         classes, chosen = (_classes(rows, prefix, kept) for prefix in ("class", "primary"))
         outcomes = {name: rows[name] for name in OUTCOMES}
         present, end = _predicted_offsets(self.run, number), self.soak.ends[number]
-        return PartitionCounted(
+        return SoakPartition(
             partition=number,
             attempted=kept + rows["attempted"],
             outcomes={**outcomes, OUTCOMES[0]: outcomes[OUTCOMES[0]] + kept},
@@ -155,12 +173,12 @@ class Counting:
             beyond_end=_covered(present[RangeFate.PRESENT], end, None),
         )
 
-    def _identity_holds(self, partitions: Sequence[PartitionCounted], read: Mapping[int, Counts], told: int) -> bool:
+    def _identity_holds(self, partitions: Sequence[SoakPartition], totals: Mapping[int, Counts], told: int) -> bool:
         """Return whether rows of files, offsets of the topic, and primary classes add up.
 
         Args:
             partitions: what was counted.
-            read: rows that were gone through.
+            totals: what was gone through.
             told: attempted records that have an outcome.
         """
         ledgers = ledger_directories(RunDirectory(self.run), self.soak)
@@ -174,12 +192,12 @@ class Counting:
         attempted = sum(one.attempted for one in partitions)
         return (
             attempts == attempted == sum(primary_counts.values()) - primary_counts["phantom"]
-            and attempts == sum(one["attempts"] for one in read.values())
-            and outcomes == sum(one["outcomes"] for one in read.values()) == told
+            and attempts == sum(one["attempts"] for one in totals.values())
+            and outcomes == sum(one["outcomes"] for one in totals.values()) == told
             and sum(one.copies + one.foreign for one in partitions) == sum(self.soak.ends)
         )
 
-    def _errors(self, partitions: Sequence[PartitionCounted]) -> dict[str, int]:
+    def _errors(self, partitions: Sequence[SoakPartition]) -> dict[str, int]:
         """Return how many outcomes name which error."""
         _, *others = OUTCOMES
         if not any(one.outcomes[name] for one in partitions for name in others):
@@ -193,14 +211,13 @@ _NONE: Counts = defaultdict(int)
 
 
 def _by_partition(counts: DataFrame) -> dict[int, Counts]:
-    found: dict[int, Counts] = defaultdict(lambda: _NONE)
-    return found | {row["own"]: row.asDict() for row in rows_of(counts)}
+    return {row["own"]: row.asDict() for row in rows_of(counts)}
 
 
-def _require_every_offset(soak: Soak, read: Mapping[int, Counts]) -> None:
+def _require_every_offset(soak: Soak, totals: Mapping[int, Counts]) -> None:
     """Refuse a topic that lacks offsets: nothing can be told of what is not there any more."""
     for number, end in enumerate(soak.ends):
-        found = read.get(number, _NONE)["read"]
+        found = totals.get(number, _NONE)["read"]
         if found != end:
             raise ReconcileError(
                 f"Partition {number} of {soak.topic} ends at {end}, and {found} records were read of it. Offsets "
@@ -209,19 +226,10 @@ def _require_every_offset(soak: Soak, read: Mapping[int, Counts]) -> None:
             )
 
 
-def _plain_counts(runs: DataFrame, soak: Soak) -> DataFrame:
-    is_odd = F.when(~F.col("is_plain"), F.col("block"))
-    return runs.groupBy(partition_of_block(soak).alias("own")).agg(
-        F.sum(F.when(F.col("is_plain"), F.bit_count("told")).otherwise(0)).alias("records"),
-        F.count_distinct("block").alias("blocks"),
-        F.count_distinct(is_odd).alias("odd_blocks"),
-    )
-
-
-def _late_counts(runs: DataFrame, joined: DataFrame | None, soak: Soak) -> DataFrame:
-    """Return how many records of plain blocks are looked at one by one all the same."""
-    late = runs.where("is_plain").join(joined, "block", "left_semi")
-    return late.groupBy(partition_of_block(soak).alias("own")).agg(F.sum(F.bit_count("told")).alias("records"))
+def _named(grouped: GroupedData, counts: Mapping[str, Column]) -> DataFrame:
+    """Return counts of each partition, one a row: own, name, count."""
+    found = grouped.agg(*(count.cast("bigint").alias(name) for name, count in counts.items()))
+    return found.unpivot("own", list(counts), "name", "count")
 
 
 def _record_counts(records: DataFrame) -> DataFrame:
@@ -234,7 +242,7 @@ def _record_counts(records: DataFrame) -> DataFrame:
         *(F.count_if(F.col("outcome") == name).alias(name) for name in OUTCOMES),
         *(
             F.count_if(which & (F.col("judged") == judged.value)).alias(f"{prefix}_{name}_{judged.value}")
-            for judged in Judged
+            for judged in ComparedAs
             for name in CLASSES
             for prefix, which in (("class", F.col(name)), ("primary", F.col("classification") == name))
         ),
@@ -243,7 +251,7 @@ def _record_counts(records: DataFrame) -> DataFrame:
 
 def _classes(rows: Counts, prefix: str, kept: int) -> dict[str, ClassCounted]:
     found = {
-        name: ClassCounted(**{judged.value: rows[f"{prefix}_{name}_{judged.value}"] for judged in Judged})
+        name: ClassCounted(**{judged.value: rows[f"{prefix}_{name}_{judged.value}"] for judged in ComparedAs})
         for name in CLASSES
     }
     return {**found, "kept": found["kept"] + ClassCounted(predicted=kept)}
@@ -251,12 +259,12 @@ def _classes(rows: Counts, prefix: str, kept: int) -> dict[str, ClassCounted]:
 
 def _samples(records: DataFrame) -> DataFrame:
     """Return some records of every class, those against the prediction first; of the kept ones no others."""
-    is_predicted = F.col("judged") == Judged.PREDICTED.value
+    is_predicted = F.col("judged") == ComparedAs.PREDICTED.value
     named = (F.when(F.col(name) & ((name != "kept") | ~is_predicted), F.lit(name)) for name in CLASSES)
     told = records.withColumn("classification", F.explode(F.array_compact(F.array(*named))))
     among = Window.partitionBy("classification").orderBy(is_predicted, "record_id", "found_offset")
     chosen = told.withColumn("place", F.row_number().over(among)).where(F.col("place") <= SAMPLE_ROWS_MAX)
-    names = [name for name in RecordOfNote.__dataclass_fields__ if name != "partition"]
+    names = [name for name in SoakRecord.__dataclass_fields__ if name != "partition"]
     ordered = chosen.orderBy("classification", "place")
     return ordered.select(*names, F.col("own").alias("partition"))
 

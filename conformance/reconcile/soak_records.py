@@ -15,14 +15,14 @@ from conformance.reconcile.soak_blocks import (
     IN_TOPIC,
     RANKS,
     TOLD_ANYTHING,
-    Kind,
+    Fact,
     first_rank_of_block,
     id_of,
     is_kind,
     partition_of_block,
 )
 from conformance.record.soak import Soak
-from conformance.record.soak_counted import CLASSES, Judged
+from conformance.record.soak_counted import CLASSES, ComparedAs
 
 FLAWS = ("value_changed", "duplicated", "resurrected", "moved", "reordered")
 
@@ -60,30 +60,30 @@ def _taken_apart(facts: DataFrame, soak: Soak) -> DataFrame:
 def _gathered(rows: DataFrame) -> DataFrame:
     """Return a row a record: of every kind of row that says something of it, how many, and which offsets."""
     counts = {
-        "attempts": is_kind(Kind.ATTEMPTED),
+        "attempts": is_kind(Fact.ATTEMPTED),
         "outcomes": is_kind(*TOLD_ANYTHING),
-        "refusals": is_kind(Kind.REFUSED),
-        "acknowledgements": is_kind(Kind.TOLD, Kind.ACKNOWLEDGED),
+        "refusals": is_kind(Fact.REFUSED),
+        "acknowledgements": is_kind(Fact.TOLD, Fact.ACKNOWLEDGED),
         "copies": is_kind(*IN_TOPIC),
-        "changed": is_kind(Kind.CHANGED, Kind.ELSEWHERE_CHANGED),
-        "somewhere": is_kind(Kind.SOMEWHERE),
-        "gone_somewhere": is_kind(Kind.GONE_SOMEWHERE),
-        "either_somewhere": is_kind(Kind.EITHER_SOMEWHERE),
+        "changed": is_kind(Fact.CHANGED, Fact.ELSEWHERE_CHANGED),
+        "somewhere": is_kind(Fact.SOMEWHERE),
+        "gone_somewhere": is_kind(Fact.GONE_SOMEWHERE),
+        "either_somewhere": is_kind(Fact.EITHER_SOMEWHERE),
     }
     return rows.groupBy("block", "rank").agg(
         *(F.count_if(which).alias(name) for name, which in counts.items()),
-        F.min(F.when(is_kind(Kind.TOLD), F.col("offset"))).alias("acknowledged_offset"),
+        F.min(F.when(is_kind(Fact.TOLD), F.col("offset"))).alias("acknowledged_offset"),
         F.min(F.when(is_kind(*IN_TOPIC), _place())).alias("first_copy"),
-        F.count_if(is_kind(Kind.ELSEWHERE, Kind.ELSEWHERE_CHANGED)).alias("elsewhere"),
+        F.count_if(is_kind(Fact.ELSEWHERE, Fact.ELSEWHERE_CHANGED)).alias("elsewhere"),
         *(_offsets(*kinds).alias(name) for name, kinds in _OFFSETS.items()),
     )
 
 
 _OFFSETS = {
-    "there": (Kind.THERE, Kind.CHANGED),
-    "present": (Kind.PRESENT,),
-    "gone": (Kind.GONE,),
-    "either": (Kind.EITHER,),
+    "there": (Fact.THERE, Fact.CHANGED),
+    "present": (Fact.PRESENT,),
+    "gone": (Fact.GONE,),
+    "either": (Fact.EITHER,),
 }
 
 
@@ -92,7 +92,7 @@ def _place() -> Column:
     return F.struct(F.col("partition").alias("partition"), F.col("offset").alias("offset"))
 
 
-def _offsets(*kinds: Kind) -> Column:
+def _offsets(*kinds: Fact) -> Column:
     return F.sort_array(F.collect_set(F.when(is_kind(*kinds), F.col("offset"))))
 
 
@@ -161,9 +161,9 @@ def _with_judgement(records: DataFrame) -> DataFrame:
     beside = F.size(F.array_except(extras, F.col("either"))) - F.col("unplaced")
     is_allowed = is_sound & beside.between(0, F.col("either_somewhere"))
     judged = (
-        F.when(is_sound & ~is_open & (F.size(extras) == F.col("unplaced")), Judged.PREDICTED.value)
-        .when(is_open & is_allowed, Judged.EITHER.value)
-        .otherwise(Judged.AGAINST.value)
+        F.when(is_sound & ~is_open & (F.size(extras) == F.col("unplaced")), ComparedAs.PREDICTED.value)
+        .when(is_open & is_allowed, ComparedAs.EITHER.value)
+        .otherwise(ComparedAs.AGAINST.value)
     )
     return records.withColumn("judged", judged)
 

@@ -27,7 +27,7 @@ from conformance.probes.segments import LogRecord, records_of
 from conformance.reconcile.errors import ReconcileError
 from conformance.reconcile.summary import SAMPLE_ROWS_MAX
 from conformance.record.soak import Soak
-from conformance.record.soak_counted import Divergence, LostTail, ReplicasCounted
+from conformance.record.soak_counted import LostTail, ReplicaDifference, ReplicasCounted
 
 _ENTRY = struct.Struct(">qi")  # base offset, length of what follows
 _MESSAGE = struct.Struct(">qiIb")  # offset, length of what follows, checksum, magic
@@ -37,7 +37,7 @@ _MAGIC_POSITION = 16
 _NO_EPOCH = -1
 
 
-class Batch(NamedTuple):
+class BatchOnDisk(NamedTuple):
     """One batch in a replica's segment: its header, and where it is."""
 
     first: int
@@ -60,7 +60,7 @@ class Batch(NamedTuple):
             return records_of(stream.read(self.size))
 
 
-def batches_of(folder: Path) -> Iterator[Batch]:
+def batches_of(folder: Path) -> Iterator[BatchOnDisk]:
     """Yield the batches in a replica's folder, up to the first that is cut off."""
     for segment in sorted(folder.glob("*.log")):
         size = segment.stat().st_size
@@ -75,7 +75,7 @@ def batches_of(folder: Path) -> Iterator[Batch]:
             return
 
 
-def _batches_in(content: mmap.mmap, segment: str, first: int) -> Iterator[Batch]:
+def _batches_in(content: mmap.mmap, segment: str, first: int) -> Iterator[BatchOnDisk]:
     position = 0
     while position + _BATCH.size <= len(content):
         size = _ENTRY.size + _ENTRY.unpack_from(content, position)[1]
@@ -87,7 +87,7 @@ def _batches_in(content: mmap.mmap, segment: str, first: int) -> Iterator[Batch]
         else:
             first, _, epoch, _, checksum, _, delta = _BATCH.unpack_from(content, position)
             last = first + delta
-        yield Batch(first, last, epoch, checksum, segment, position, size)
+        yield BatchOnDisk(first, last, epoch, checksum, segment, position, size)
         first, position = last + 1, position + size
 
 
@@ -100,14 +100,14 @@ class _Replica:
         self._batches = batches_of(folder)
         self.head = next(self._batches, None)
 
-    def take(self) -> Batch:
+    def take(self) -> BatchOnDisk:
         """Go on to the next batch, and return this one."""
         assert self.head is not None
         taken, self.head = self.head, next(self._batches, None)
         self.end = taken.last + 1
         return taken
 
-    def take_up_to(self, last: int) -> list[Batch]:
+    def take_up_to(self, last: int) -> list[BatchOnDisk]:
         """Return the batches that begin at an offset or below it."""
         taken = []
         while self.head is not None and self.head.first <= last:
@@ -132,7 +132,7 @@ def compared(logs: PartitionLogs) -> ReplicasCounted:
     """Return what the replicas of one partition come to."""
     replicas = [_Replica(broker, folder) for broker, folder in sorted(logs.folders.items())]
     batches = decoded = diverged = 0
-    samples: list[Divergence] = []
+    samples: list[ReplicaDifference] = []
     while heads := [one.head for one in replicas if one.head is not None]:
         if all(head.header == heads[0].header for head in heads):
             for one in replicas:
@@ -153,9 +153,9 @@ def compared(logs: PartitionLogs) -> ReplicasCounted:
     )
 
 
-def _until_they_meet(replicas: Sequence[_Replica]) -> dict[int, list[Batch]]:
+def _until_they_meet(replicas: Sequence[_Replica]) -> dict[int, list[BatchOnDisk]]:
     """Take the batches of all replicas up to where all of them begin a new one at the same offset; by broker."""
-    held: dict[int, list[Batch]] = {one.broker: [] for one in replicas}
+    held: dict[int, list[BatchOnDisk]] = {one.broker: [] for one in replicas}
     last, before = max(one.head.last for one in replicas if one.head is not None), -1
     while last != before:
         before = last
@@ -166,8 +166,8 @@ def _until_they_meet(replicas: Sequence[_Replica]) -> dict[int, list[Batch]]:
 
 
 def _disagreements(
-    logs: PartitionLogs, replicas: Sequence[_Replica], held: Mapping[int, Sequence[Batch]]
-) -> Iterator[Divergence]:
+    logs: PartitionLogs, replicas: Sequence[_Replica], held: Mapping[int, Sequence[BatchOnDisk]]
+) -> Iterator[ReplicaDifference]:
     """Yield the offsets below the partition's end at which two replicas that reach it differ: the first such pair."""
     records = {
         broker: {record.offset: record for batch in batches for record in batch.records()}
@@ -179,7 +179,7 @@ def _disagreements(
         for left, right in combinations(brokers, 2):
             one, other = records[left].get(offset), records[right].get(offset)
             if one != other:
-                yield Divergence(logs.partition, offset, left, _id(one), right, _id(other))
+                yield ReplicaDifference(logs.partition, offset, left, _id(one), right, _id(other))
                 break
 
 

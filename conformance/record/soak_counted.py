@@ -33,7 +33,7 @@ CLASS_MEANS = {
 CLASSES = tuple(CLASS_MEANS)
 
 
-class Judged(StrEnum):
+class ComparedAs(StrEnum):
     """How records compare with what was predicted of them.
 
     PREDICTED: fate and offset are exactly those. EITHER: the prediction allows this, and the contrary. AGAINST: the
@@ -64,7 +64,7 @@ class ClassCounted:
 
 
 @dataclass(frozen=True, slots=True)
-class PartitionCounted:
+class SoakPartition:
     """What was counted of the records that belong into one partition.
 
     Attributes:
@@ -92,7 +92,7 @@ class PartitionCounted:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordOfNote:
+class SoakRecord:
     """One record that is not simply kept, in one of its classes.
 
     Attributes:
@@ -104,7 +104,7 @@ class RecordOfNote:
     """
 
     classification: str
-    judged: Judged
+    judged: ComparedAs
     partition: int
     record_id: int | None
     outcome: str | None
@@ -163,7 +163,7 @@ class LostTail:
 
 
 @dataclass(frozen=True, slots=True)
-class Divergence:
+class ReplicaDifference:
     """An offset below the high watermark at which two replicas hold different records; None where one holds none."""
 
     partition: int
@@ -190,7 +190,7 @@ class ReplicasCounted:
     decoded_batches: int
     diverged: Mapping[int, int]
     lost_tails: tuple[LostTail, ...]
-    samples: tuple[Divergence, ...]
+    samples: tuple[ReplicaDifference, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +208,8 @@ class SoakCounted:
         replicas: of all brokers; None where their files are not on this machine, or were not asked for.
     """
 
-    partitions: tuple[PartitionCounted, ...]
-    samples: tuple[RecordOfNote, ...]
+    partitions: tuple[SoakPartition, ...]
+    samples: tuple[SoakRecord, ...]
     compared: Compared
     identity_holds: bool
     control: Control | None = None

@@ -16,9 +16,9 @@ from conformance.record.soak_counted import (
     ClassCounted,
     Compared,
     Control,
-    PartitionCounted,
-    RecordOfNote,
     SoakCounted,
+    SoakPartition,
+    SoakRecord,
 )
 from conformance.record.soak_course import COURSE_FILE, LedState, PartitionCourse, SoakCourse
 from conformance.record.soak_faults import FaultKind, FaultTimeline, PlannedFault, write_faults
@@ -112,14 +112,14 @@ def asked(**changes: Any) -> Soak:  # noqa: ANN401 - the fields of a soak
     return replace(soak, **changes)
 
 
-def counted_in(partition: int, attempted: int, classes: Counts, read: int | None = None) -> PartitionCounted:
+def counted_in(partition: int, attempted: int, classes: Counts, read: int | None = None) -> SoakPartition:
     every = {name: classes.get(name, ClassCounted()) for name in CLASSES}
     outcomes = {"acknowledged": attempted - 3, "refused": 2, "indeterminate": 1} if attempted else {}
     there = attempted if read is None else read
-    return PartitionCounted(partition, attempted, outcomes, there, there, 0, every, every)
+    return SoakPartition(partition, attempted, outcomes, there, there, 0, every, every)
 
 
-def counted_of(*partitions: PartitionCounted, samples: Sequence[RecordOfNote] = (), **more: Any) -> SoakCounted:  # noqa: ANN401
+def counted_of(*partitions: SoakPartition, samples: Sequence[SoakRecord] = (), **more: Any) -> SoakCounted:  # noqa: ANN401
     told = {"identity_holds": True, "control": Control(500, 490, 490, 0), "cross_check": (), **more}
     return SoakCounted(partitions, tuple(samples), Compared(40, 3, 150), **told)
 
@@ -172,8 +172,8 @@ LOSING = replace(
         counted_in(0, 1000, {"kept": ClassCounted(940, 20), "lost": ClassCounted(40)}),
         counted_in(1, 900, {"kept": ClassCounted(890), "moved": ClassCounted(against=10)}),
         samples=[
-            RecordOfNote("lost", "predicted", 0, 1004, "acknowledged", 310, 0, None, None, None),  # type: ignore[arg-type]
-            RecordOfNote("moved", "against", 1, 1005, "acknowledged", 77, 1, 0, 78, 77),  # type: ignore[arg-type]
+            SoakRecord("lost", "predicted", 0, 1004, "acknowledged", 310, 0, None, None, None),  # type: ignore[arg-type]
+            SoakRecord("moved", "against", 1, 1005, "acknowledged", 77, 1, 0, 78, 77),  # type: ignore[arg-type]
         ],
         errors={"NOT_LEADER_FOR_PARTITION": 12, NOT_SENT: 4},
     ),

@@ -71,7 +71,7 @@ def doctored(size: Size) -> tuple[list[Planted], int, set[tuple[object, ...]]]:
         Planted(3, 304, None),
         Planted(3, size.end, moved),
     ]
-    found = {
+    found: set[tuple[object, ...]] = {
         ("lost", 0, lost, 301, None),
         ("phantom", 0, never_sent, None, 301),
         ("duplicated", 1, twice, 302, 302),

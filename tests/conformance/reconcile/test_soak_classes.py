@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING
 
+import pyarrow.parquet as pq
 import pytest
 
 from conformance.reconcile import run_files
@@ -14,6 +16,9 @@ from conformance.reconcile.soak import count_soak
 from conformance.reconcile.soak_blocks import facts_of, runs_of
 from conformance.reconcile.soak_control import control_of, windows_of
 from conformance.reconcile.soak_cross_check import differences
+from conformance.record.ledger import LedgerWriter, OutcomeEntry
+from conformance.record.soak import PRODUCERS
+from conformance.record.soak_counted import CLASSES, OF_NOTE, ClassCounted
 from tests.conformance.reconcile.made_rows import ACKNOWLEDGED, INDETERMINATE, REFUSED, MadeRows, record
 
 if TYPE_CHECKING:
@@ -22,167 +27,166 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from conformance.record.soak_counted import SoakCounted
-
 pytestmark = [pytest.mark.spark, pytest.mark.alone]
 MANY = 200
-NEXT = record(0, MANY)
 
 
-def judged(counted: SoakCounted) -> dict[str, str]:
-    """Return of each class but kept that has records how many are as predicted/may be either/are against it."""
-    assert counted.identity_holds
-    totals = {name: counted.total(name) for name in counted.partitions[0].classes if name != "kept"}
-    return {name: f"{one.predicted}/{one.either}/{one.against}" for name, one in totals.items() if one.records}
+def lost(made: MadeRows, one: int) -> None:
+    made.send(one, there=False)
 
 
-def lost(made: MadeRows) -> None:
-    made.send(NEXT, there=False)
+def lost_as_predicted(made: MadeRows, one: int) -> None:
+    made.predict("lost", one, made.send(one, there=False), "acknowledged")
 
 
-def lost_as_predicted(made: MadeRows) -> None:
-    made.predict("lost", NEXT, made.send(NEXT, there=False), "acknowledged")
+def kept_against_the_prediction(made: MadeRows, one: int) -> None:
+    made.predict("lost", one, made.send(one), "acknowledged")
 
 
-def kept_against_the_prediction(made: MadeRows) -> None:
-    made.predict("lost", NEXT, made.send(NEXT), "acknowledged")
+def lost_or_not(made: MadeRows, one: int) -> None:
+    made.predict("either", one, made.send(one, there=False), "acknowledged")
 
 
-def lost_or_not(made: MadeRows) -> None:
-    made.predict("either", NEXT, made.send(NEXT, there=False), "acknowledged")
+def unheard_of_and_there_as_predicted(made: MadeRows, one: int) -> None:
+    made.predict("present", one, made.send(one, None))
 
 
-def unheard_of_and_there_as_predicted(made: MadeRows) -> None:
-    made.predict("present", NEXT, made.send(NEXT, None))
+def unheard_of_and_there(made: MadeRows, one: int) -> None:
+    made.send(one, INDETERMINATE)
 
 
-def unheard_of_and_there(made: MadeRows) -> None:
-    made.send(NEXT, INDETERMINATE)
+def unheard_of_and_maybe_there(made: MadeRows, one: int) -> None:
+    made.send(one, INDETERMINATE)
+    made.predict("either", one, None)
 
 
-def unheard_of_and_maybe_there(made: MadeRows) -> None:
-    made.send(NEXT, INDETERMINATE)
-    made.predict("either", NEXT, None)
+def unheard_of_and_gone(made: MadeRows, one: int) -> None:
+    made.send(one, None, there=False)
 
 
-def unheard_of_and_gone(made: MadeRows) -> None:
-    made.send(NEXT, None, there=False)
+def unheard_of_and_gone_against_the_prediction(made: MadeRows, one: int) -> None:
+    made.predict("present", one, made.send(one, None, there=False))
 
 
-def unheard_of_and_gone_against_the_prediction(made: MadeRows) -> None:
-    made.predict("present", NEXT, made.send(NEXT, None, there=False))
+def refused_and_there(made: MadeRows, one: int) -> None:
+    made.send(one, REFUSED)
 
 
-def refused_and_there(made: MadeRows) -> None:
-    made.send(NEXT, REFUSED)
+def refused_and_gone(made: MadeRows, one: int) -> None:
+    made.send(one, REFUSED, there=False)
 
 
-def refused_and_gone(made: MadeRows) -> None:
-    made.send(NEXT, REFUSED, there=False)
+def sent_again_as_predicted(made: MadeRows, one: int) -> None:
+    made.predict("present", one, made.send(one))
+    made.logs[0].append((one, True))
+    made.told[one] = (ACKNOWLEDGED, len(made.logs[0]) - 1)
+    made.predict("present", one, len(made.logs[0]) - 1, "acknowledged")
 
 
-def sent_again_as_predicted(made: MadeRows) -> None:
-    made.predict("present", NEXT, made.send(NEXT))
-    made.logs[0].append((NEXT, True))
-    made.told[NEXT] = (ACKNOWLEDGED, len(made.logs[0]) - 1)
-    made.predict("present", NEXT, len(made.logs[0]) - 1, "acknowledged")
+def there_twice(made: MadeRows, one: int) -> None:
+    made.send(one)
+    made.logs[0].append((one, True))
 
 
-def there_twice(made: MadeRows) -> None:
-    made.send(NEXT)
-    made.logs[0].append((NEXT, True))
+def elsewhere(made: MadeRows, one: int) -> None:
+    made.send(one, there=False)
+    made.logs[1].append((one, True))
 
 
-def elsewhere(made: MadeRows) -> None:
-    made.send(NEXT, there=False)
-    made.logs[1].append((NEXT, True))
+def later_than_told(made: MadeRows, one: int) -> None:
+    made.logs[0].append((one + 2, True))
+    made.send(one, told_at=len(made.logs[0]) - 1)
 
 
-def later_than_told(made: MadeRows) -> None:
-    made.logs[0].append((NEXT + 2, True))
-    made.send(NEXT, told_at=len(made.logs[0]) - 1)
+def changed(made: MadeRows, one: int) -> None:
+    made.send(one, there=False)
+    made.logs[0].append((one, False))
 
 
-def changed(made: MadeRows) -> None:
-    made.send(NEXT, there=False)
-    made.logs[0].append((NEXT, False))
+def before_an_earlier_one(made: MadeRows, one: int) -> None:
+    made.send(one)
+    made.send(one - 2)
 
 
-def after_a_later_one(made: MadeRows) -> None:
-    made.send(NEXT + 2)
-    made.send(NEXT)
+def acknowledged_without_an_offset(made: MadeRows, one: int) -> None:
+    made.send(one)
+    made.told[one] = (ACKNOWLEDGED, None)
 
 
-def acknowledged_without_an_offset(made: MadeRows) -> None:
-    made.send(NEXT)
-    made.told[NEXT] = (ACKNOWLEDGED, None)
+def hidden(made: MadeRows, one: int) -> None:
+    made.send(one)
+    made.attempted.remove(one)
+    del made.told[one]
 
 
-def somebodys(made: MadeRows) -> None:
-    made.logs[1].append((None, False))
+def kept(made: MadeRows, one: int) -> None:
+    made.send(one)
 
 
-def hidden(made: MadeRows) -> None:
-    made.send(NEXT)
-    made.attempted.remove(NEXT)
-    del made.told[NEXT]
-
-
-def nothing(_: MadeRows) -> None:
-    pass
-
-
-CASES: list[tuple[Callable[[MadeRows], None], dict[str, str]]] = [
-    (nothing, {}),
-    (lost, {"lost": "0/0/1"}),
-    (lost_as_predicted, {"lost": "1/0/0"}),
-    (kept_against_the_prediction, {"resurrected": "0/0/1"}),
-    (lost_or_not, {"lost": "0/1/0"}),
-    (unheard_of_and_there_as_predicted, {"indeterminate_present": "1/0/0"}),
-    (unheard_of_and_there, {"resurrected": "0/0/1", "indeterminate_present": "0/0/1"}),
-    (unheard_of_and_maybe_there, {"indeterminate_present": "0/1/0"}),
-    (unheard_of_and_gone, {"absent": "1/0/0"}),
-    (unheard_of_and_gone_against_the_prediction, {"absent": "0/0/1"}),
-    (refused_and_there, {"resurrected": "0/0/1"}),
-    (refused_and_gone, {"absent": "1/0/0"}),
-    (sent_again_as_predicted, {"duplicated": "1/0/0"}),
-    (there_twice, {"duplicated": "0/0/1"}),
-    (elsewhere, {"moved": "0/0/1"}),
-    (later_than_told, {"phantom": "0/0/1", "moved": "0/0/1"}),
-    (changed, {"value_changed": "0/0/1"}),
-    (after_a_later_one, {"reordered": "1/0/0"}),
-    (acknowledged_without_an_offset, {}),
-    (somebodys, {"phantom": "0/0/1"}),
-    (hidden, {"phantom": "0/0/1"}),
+CASES: list[tuple[Callable[[MadeRows, int], None], str]] = [
+    (kept, "predicted kept"),
+    (lost, "against lost"),
+    (lost_as_predicted, "predicted lost"),
+    (kept_against_the_prediction, "against resurrected"),
+    (lost_or_not, "either lost"),
+    (unheard_of_and_there_as_predicted, "predicted indeterminate_present"),
+    (unheard_of_and_there, "against resurrected indeterminate_present"),
+    (unheard_of_and_maybe_there, "either indeterminate_present"),
+    (unheard_of_and_gone, "predicted absent"),
+    (unheard_of_and_gone_against_the_prediction, "against absent"),
+    (refused_and_there, "against resurrected"),
+    (refused_and_gone, "predicted absent"),
+    (sent_again_as_predicted, "predicted duplicated"),
+    (there_twice, "against duplicated"),
+    (elsewhere, "against moved"),
+    (later_than_told, "against moved"),
+    (changed, "against value_changed"),
+    (before_an_earlier_one, "predicted reordered"),
+    (acknowledged_without_an_offset, "predicted kept"),
+    (hidden, "against phantom"),
 ]
+"""What befalls a record, and what must be found of it: how it compares with the prediction, and its classes."""
 
 
-@pytest.mark.parametrize(("change", "found"), CASES, ids=lambda case: getattr(case, "__name__", ""))
-def test_a_record_is_in_its_classes(
-    spark: SparkSession, tmp_path: Path, change: Callable[[MadeRows], None], found: dict[str, str]
-) -> None:
-    made = MadeRows.of(MANY)
-    change(made)
+UNNOTED = ("predicted kept", "predicted absent", "predicted indeterminate_present")
+BESIDE = ("against phantom", "against phantom", "predicted kept")
+"""What is found besides: the record of ``later_than_told`` that nobody sent, somebody's, and an earlier one."""
+
+
+def test_each_record_is_in_its_classes_and_no_other(spark: SparkSession, tmp_path: Path) -> None:
+    made, ids = MadeRows.of(MANY), [record(0, MANY + 4 * place) for place in range(len(CASES))]
+    for one, (change, _) in zip(ids, CASES, strict=True):
+        change(made, one)
+    made.logs[1].append((None, False))
     counted = made.counted(spark, tmp_path)
-    assert judged(counted) == found
-    assert {one.classification for one in counted.samples} <= {*found, "kept"}
+    assert counted.identity_holds
+    found = noted(tmp_path)
+    for one, (change, expected) in zip(ids, CASES, strict=True):
+        assert (change.__name__, found.get(one)) == (change.__name__, None if expected in UNNOTED else expected)
+    words = [expected.split() for expected in (*(expected for _, expected in CASES), *BESIDE)]
+    for name in CLASSES:
+        judged = Counter(word[0] for word in words if name in word[1:])
+        judged["predicted"] += 2 * MANY if name == "kept" else 0
+        assert (name, counted.total(name)) == (name, ClassCounted(**judged))
+    assert counted.against == sum(word[0] == "against" for word in words)
 
 
-def test_two_outcomes_of_one_record_break_the_identity(spark: SparkSession, tmp_path: Path) -> None:
+def noted(directory: Path) -> dict[int | None, str]:
+    """Return of every record of note how it compares with the prediction, and its classes."""
+    rows = pq.read_table(directory / OF_NOTE).to_pylist()
+    return {row["record_id"]: " ".join([row["judged"], *(name for name in CLASSES if row[name])]) for row in rows}
+
+
+def test_two_attempts_of_one_record_break_the_identity(spark: SparkSession, tmp_path: Path) -> None:
     made = MadeRows.of(MANY)
     made.attempted.append(record(0, 3))
     assert not made.counted(spark, tmp_path).identity_holds
 
 
 def test_an_outcome_of_no_attempt_breaks_the_identity(spark: SparkSession, tmp_path: Path) -> None:
-    made = MadeRows.of(MANY)
-    run, soak = made.written(tmp_path)
-    other = MadeRows.of(1)
-    other.attempted, other.told = [record(0, 0)], {record(0, 0): (ACKNOWLEDGED, 0)}
-    other.written(tmp_path / "other")
-    (run.path / "producers" / "0" / "ledger" / "outcomes-00001.parquet").write_bytes(
-        (tmp_path / "other" / "producers" / "0" / "ledger" / "outcomes-00000.parquet").read_bytes()
-    )
+    run, soak = MadeRows.of(MANY).written(tmp_path)
+    stray = OutcomeEntry(record(0, MANY), ACKNOWLEDGED, None, 5, 0)
+    LedgerWriter(run.path / PRODUCERS / "0" / "ledger").record_outcomes([stray])
     assert not count_soak(spark, run.path, soak, run_files.TOPIC.read(spark, [run.path])).identity_holds
 
 
@@ -226,7 +230,7 @@ def test_another_engine_counts_the_same(spark: SparkSession, tmp_path: Path, see
 
 def test_the_other_engine_says_where_it_counts_otherwise(spark: SparkSession, tmp_path: Path) -> None:
     made = MadeRows.of(MANY)
-    lost(made)
+    lost(made, record(0, MANY))
     run, soak = made.written(tmp_path)
     counted = count_soak(spark, run.path, soak, run_files.TOPIC.read(spark, [run.path]))
     first, second = counted.partitions

@@ -11,7 +11,7 @@ import pytest
 
 from conformance.record.directory import RunDirectory
 from conformance.record.soak import AcksOfProducers
-from conformance.record.soak_counted import OF_NOTE, ClassCounted, Compared, Control, PartitionCounted, SoakCounted
+from conformance.record.soak_counted import OF_NOTE, ClassCounted, Compared, Control, SoakCounted, SoakPartition
 from conformance.record.soak_prediction import SoakPrediction
 from conformance.record.soak_verdict import read_soak_verdict
 from conformance.record.verdict import Conformance, PromiseKept
@@ -28,7 +28,7 @@ PREDICTION = SoakPrediction("4.4.0 kraft", "d", {"present": 1_000, "lost": 0, "e
 
 def counted(**fields: Any) -> SoakCounted:  # noqa: ANN401 - those of SoakCounted
     classes = fields.pop("classes", {"kept": ClassCounted(predicted=1_000)})
-    partition = PartitionCounted(0, 1_000, {"acknowledged": 1_000}, 1_000, 1_000, 0, classes, classes)
+    partition = SoakPartition(0, 1_000, {"acknowledged": 1_000}, 1_000, 1_000, 0, classes, classes)
     partition = replace(partition, **fields.pop("partition", {}))
     return SoakCounted((partition,), (), Compared(9, 0, 0), **{"identity_holds": True, **fields})
 

@@ -1,0 +1,96 @@
+"""Does a Spark cluster count the same as one process, and what if one of its workers is killed?"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchmarks.made_soaks import Size, made_soak, produce, write_soak
+from benchmarks.reconcile_soak import one_broker, session
+from conformance.clients.topics import create_spread_topic
+from conformance.reconcile.session import end_running_session
+from conformance.reconcile.soak import reconcile_soak
+from fault_injection.waiting import until
+from tests.conformance.reconcile.standalone import Standalone, standalone
+from tests.conformance.reconcile.test_soak import doctored
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+    from conformance.record.soak import Soak
+    from conformance.record.soak_counted import SoakCounted
+
+pytestmark = [pytest.mark.spark, pytest.mark.broker, pytest.mark.alone, pytest.mark.timeout(300)]
+SIZE = Size.of(100_000)
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cluster")
+
+
+@dataclass(frozen=True)
+class Made:
+    """A doctored soak on brokers that run, and what one process counts of it."""
+
+    soak: Soak
+    run: Path
+    data: Mapping[int, Path]
+    expected: SoakCounted
+
+    def counted(self, spark: SparkSession) -> SoakCounted:
+        return reconcile_soak(spark, self.run, self.soak, sampled=True, data=self.data)
+
+
+@pytest.fixture(scope="module")
+def made(directory: Path) -> Iterator[Made]:
+    end_running_session()
+    planted, hidden, _ = doctored(SIZE)
+    with one_broker("4.4.0", directory) as cluster:
+        soak = made_soak(cluster.bootstrap, "doctored", SIZE, planted)
+        create_spread_topic([cluster.client_address(1)], soak.topic, [[1]] * SIZE.partitions)
+        run, data = write_soak(directory / "soak", soak, SIZE, [hidden]), {1: cluster.data_directory(1)}
+        with session("local[2]", directory / "local") as spark:
+            produce(spark, soak, SIZE, planted)
+            expected = reconcile_soak(spark, run.path, soak, sampled=True, data=data)
+        yield Made(soak, run.path, data, expected)
+
+
+@pytest.fixture(scope="module")
+def engine(directory: Path) -> Iterator[Standalone]:
+    with standalone(directory / "standalone") as cluster:
+        yield cluster
+
+
+def test_two_workers_count_what_one_process_counts(made: Made, engine: Standalone, directory: Path) -> None:
+    with session(engine.url, directory / "driver") as spark:
+        assert made.counted(spark) == made.expected
+
+
+def kill_in_mid_job(spark: SparkSession, engine: Standalone) -> int:
+    """Kill a worker once some tasks of a stage have ended, and others have not; return how many had."""
+    tracker, ended = spark.sparkContext.statusTracker(), 0
+
+    def is_under_way() -> bool:
+        nonlocal ended
+        stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+        ended = max((one.numCompletedTasks for one in stages if one and one.numActiveTasks), default=0)
+        return ended > 0
+
+    until(is_under_way, deadline_s=60, interval_s=0.01, what="some tasks to end")
+    engine.workers[0].kill()
+    engine.workers[0].wait()
+    return ended
+
+
+def test_a_worker_that_is_killed_changes_no_count(made: Made, engine: Standalone, directory: Path) -> None:
+    with session(engine.url, directory / "driver-2") as spark, ThreadPoolExecutor(1) as thread:
+        killing = thread.submit(kill_in_mid_job, spark, engine)
+        assert made.counted(spark) == made.expected
+        assert killing.result() > 0
