@@ -22,6 +22,7 @@ from conformance.record.soak_prediction import (
     BATCHES_FILE,
     RANGES_FILE,
     RangeFate,
+    RangeRow,
     batches_schema,
     ranges_schema,
     write_rows,
@@ -213,11 +214,11 @@ def _same(value: str | int, count: int) -> pa.Array:
     return pa.repeat(pa.scalar(value), count)
 
 
-def _range(partition: int, end: int) -> Mapping[str, object]:
-    return {
-        "partition": partition, "leader_epoch": 0, "leader": 1, "first_offset": 0, "last_offset": end - 1,
-        "fate": RangeFate.PRESENT.value, "rule": "", "reason": "",
-    }  # fmt: skip
+def _range(partition: int, end: int) -> RangeRow:
+    return RangeRow(
+        partition=partition, leader_epoch=0, leader=1, first_offset=0, last_offset=end - 1,
+        fate=RangeFate.PRESENT.value, rule="", reason="",
+    )  # fmt: skip
 
 
 def topic_rows(spark: SparkSession, soak: Soak, size: Size, planted: Sequence[Planted] = ()) -> DataFrame:

@@ -20,6 +20,7 @@ from conformance.record.soak_prediction import (
     BATCHES_FILE,
     RANGES_FILE,
     BatchRow,
+    RangeFate,
     RangeRow,
     batches_schema,
     ranges_schema,
@@ -57,7 +58,7 @@ class MadeRows:
     logs: list[list[Row]] = field(default_factory=lambda: [[] for _ in range(PARTITIONS)])
     attempted: list[int] = field(default_factory=list)
     told: dict[int, tuple[ProduceOutcome, int | None]] = field(default_factory=dict)
-    batches: list[dict[str, object]] = field(default_factory=list)
+    batches: list[BatchRow] = field(default_factory=list)
 
     @classmethod
     def of(cls, records: int) -> MadeRows:
@@ -94,11 +95,10 @@ class MadeRows:
     def predict(self, fate: str, record_id: int, offset: int | None, answer: str = "none") -> None:
         """Add a row about one record to the prediction."""
         self.batches.append(
-            {
-                "partition": self.partition_of(record_id), "producer": (record_id - BASE) // IDS_MAX,
-                "first_id": record_id, "count": 1, "step": PARTITIONS, "base_offset": offset, "leader_epoch": 0,
-                "acks": 1, "answer": answer, "fate": fate, "rule": "", "reason": "",
-            }
+            BatchRow(
+                partition=self.partition_of(record_id), producer=(record_id - BASE) // IDS_MAX, first_id=record_id, count=1,
+                step=PARTITIONS, base_offset=offset, leader_epoch=0, acks=1, answer=answer, fate=fate, rule="", reason="",
+            )
         )  # fmt: skip
 
     def written(self, directory: Path) -> tuple[RunDirectory, Soak]:
@@ -124,11 +124,9 @@ class MadeRows:
         told = [OutcomeEntry(one, self.told[one][0], None, self.told[one][1], 0) for one in mine if one in self.told]
         ledger.record_outcomes(told)
 
-    def _range(self, partition: int) -> dict[str, object]:
-        return {
-            "partition": partition, "leader_epoch": 0, "leader": 1, "first_offset": 0,
-            "last_offset": len(self.logs[partition]) - 1, "fate": "present", "rule": "", "reason": "",
-        }  # fmt: skip
+    def _range(self, partition: int) -> RangeRow:
+        last = len(self.logs[partition]) - 1
+        return RangeRow(partition, 0, 1, 0, last, RangeFate.PRESENT.value, rule="", reason="")
 
 
 def _write_topic(directory: Path, logs: list[list[Row]]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from confluent_kafka import Producer
 
 from benchmarks.made_soaks import BASE, Planted, Size, made_soak, produce, write_soak
 from conformance.clients.topics import create_spread_topic
@@ -123,12 +124,17 @@ def test_what_is_doctored_is_found_and_nothing_else(
     assert (counted.replicas.lost_tails, counted.replicas.diverged) == ((tail,), {})
 
 
-def test_a_topic_that_lacks_offsets_is_refused(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
+def test_a_topic_with_a_transaction_is_refused(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
     size = Size(1, producers=1, partitions=2)
-    soak = made_soak(cluster.bootstrap, "short", size)
+    soak = made_soak(cluster.bootstrap, "transactional", size)
     created(cluster, soak)
     produce(spark, soak, size)
+    producer = Producer({"bootstrap.servers": cluster.bootstrap, "transactional.id": "t"})
+    producer.init_transactions(60)
+    producer.begin_transaction()
+    producer.produce(soak.topic, b"value", b"key", 1)
+    producer.commit_transaction(60)
     run = write_soak(tmp_path / "soak", soak, size)
-    longer = replace(soak, ends=(soak.ends[0], soak.ends[1] + 1))
-    with pytest.raises(ReconcileError, match="reconciling soak"):
-        reconcile_soak(spark, run.path, longer)
+    with_marker = replace(soak, ends=(soak.ends[0], soak.ends[1] + 2))
+    with pytest.raises(ReconcileError, match="Partition 1 of transactional ends at 152, and 151 records were read"):
+        reconcile_soak(spark, run.path, with_marker)
