@@ -80,7 +80,7 @@ def test_the_assignment_in_zookeeper_keeps_its_order(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("content", [b"", b"{}", b'{"partitions":{"1":[1]}}', b'{"partitions":{"0":null}}'])
 def test_a_malformed_assignment_is_refused(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
-    with pytest.raises(ProbeError, match="/brokers/topics/t (holds|has no partition 0)"):
+    with pytest.raises(ProbeError, match=r"/brokers/topics/t (holds|has no partition 0)"):
         replicas(monkeypatch, content)
 
 
