@@ -96,8 +96,9 @@ class MadeRows:
         """Add a row about one record to the prediction."""
         self.batches.append(
             BatchRow(
-                partition=self.partition_of(record_id), producer=(record_id - BASE) // IDS_MAX, first_id=record_id, count=1,
-                step=PARTITIONS, base_offset=offset, leader_epoch=0, acks=1, answer=answer, fate=fate, rule="", reason="",
+                partition=self.partition_of(record_id), producer=(record_id - BASE) // IDS_MAX, first_id=record_id,
+                count=1, step=PARTITIONS, base_offset=offset, leader_epoch=0, acks=1, answer=answer, fate=fate, rule="",
+                reason="",
             )
         )  # fmt: skip
 
@@ -107,8 +108,8 @@ class MadeRows:
         soak = replace(soak, ends=tuple(map(len, self.logs)), records=len(self.attempted))
         for producer in range(PRODUCER_COUNT):
             self._write_ledger(LedgerWriter(directory / PRODUCERS / str(producer) / "ledger"), producer)
-        write_rows(directory / BATCHES_FILE, [BatchRow(**row) for row in self.batches], batches_schema())
-        ranges = [RangeRow(**self._range(number)) for number in range(PARTITIONS)]
+        write_rows(directory / BATCHES_FILE, self.batches, batches_schema())
+        ranges = [self._range(number) for number in range(PARTITIONS)]
         write_rows(directory / RANGES_FILE, ranges, ranges_schema())
         _write_topic(directory, self.logs)
         return RunDirectory(directory), soak
