@@ -43,7 +43,7 @@ class Standalone:
         try:
             with urllib.request.urlopen(f"{self.web}/json/", timeout=5) as answer:
                 return int(json.load(answer)["aliveworkers"])
-        except OSError:
+        except (OSError, ValueError):  # it does not listen yet, or answers with a page that says so
             return 0
 
 
