@@ -84,6 +84,13 @@ MUTANTS = (
         POWER,
     ),
     TextMutant(
+        "with acks=all nobody asks whether a promise breaks",
+        "brokers.answers",
+        "or asked.bounds.acks is not Acks.ALL:",
+        "or asked.bounds.acks is Acks.ALL:",
+        POWER,
+    ),
+    TextMutant(
         "everybody waits for all replicas",
         "brokers.questions",
         "acks=cell.acks,",
