@@ -45,6 +45,7 @@ AT_NIGHT = {
     "tests/conformance/reconcile/test_soak_on_a_cluster.py": r"::test_a_worker_",
     # A soak of the oldest release, and the newest one where that loses; by day one with a kill.
     "tests/conformance/soak/test_soak_with_brokers.py": r"::test_releases_",
+    "tests/conformance/reconcile/test_soak_on_a_cluster.py": r"::",
     # Mistakes of every kind on clusters made for them, and a good cluster of every line.
     "tests/conformance/audit/test_seeded_mistakes.py": r"::test_(?!every_check_)",
     "tests/conformance/audit/test_demonstrations_with_brokers.py": r"::test_(brokers_do_the_harm|a_topic)_|\[known-",

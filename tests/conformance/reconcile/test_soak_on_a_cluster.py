@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from conformance.record.soak_counted import SoakCounted
 
 pytestmark = [pytest.mark.spark, pytest.mark.broker, pytest.mark.alone, pytest.mark.timeout(300)]
-SIZE = Size.of(100_000)
+SIZE = Size.of(10_000)
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ class Made:
     expected: SoakCounted
 
     def counted(self, spark: SparkSession) -> SoakCounted:
-        return reconcile_soak(spark, self.run, self.soak, sampled=True, data=self.data)
+        return reconcile_soak(spark, self.run, self.soak, data=self.data)
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def made(directory: Path) -> Iterator[Made]:
         run, data = write_soak(directory / "soak", soak, SIZE, [hidden]), {1: cluster.data_directory(1)}
         with session("local[2]", directory / "local") as spark:
             produce(spark, soak, SIZE, planted)
-            expected = reconcile_soak(spark, run.path, soak, sampled=True, data=data)
+            expected = reconcile_soak(spark, run.path, soak, data=data)
         yield Made(soak, run.path, data, expected)
 
 
