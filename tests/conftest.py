@@ -42,10 +42,9 @@ AT_NIGHT = {
     "tests/conformance/audit/test_audit_refused.py": r"\[2\.8\.2\]",
     # Ten million doctored records; by day a hundred thousand. A worker that is killed; by day two that live.
     "tests/conformance/reconcile/test_soak.py": r"\[10M\]",
-    "tests/conformance/reconcile/test_soak_on_a_cluster.py": r"::test_a_worker_",
+    "tests/conformance/reconcile/test_soak_on_a_cluster.py": r"::",
     # A soak of the oldest release, and the newest one where that loses; by day one with a kill.
     "tests/conformance/soak/test_soak_with_brokers.py": r"::test_releases_",
-    "tests/conformance/reconcile/test_soak_on_a_cluster.py": r"::",
     # Mistakes of every kind on clusters made for them, and a good cluster of every line.
     "tests/conformance/audit/test_seeded_mistakes.py": r"::test_(?!every_check_)",
     "tests/conformance/audit/test_demonstrations_with_brokers.py": r"::test_(brokers_do_the_harm|a_topic)_|\[known-",
