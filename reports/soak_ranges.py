@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.record.directory import cleaned
-from conformance.record.soak_prediction import RangeFate
+from conformance.record.soak_prediction import RangeFate, RangeRow
 from conformance.record.soak_tables import (
     AlikeBatches,
     NotKeptBatch,
-    PredictedRange,
     read_alike,
     read_not_kept,
     read_ranges,
@@ -39,7 +38,7 @@ class RangeOfNote:
         acknowledged: what was acknowledged of it, in words.
     """
 
-    told: PredictedRange
+    told: RangeRow
     acknowledged: str
 
     @property
@@ -119,7 +118,7 @@ def _by_partition(batches: Sequence[NotKeptBatch]) -> dict[int, list[NotKeptBatc
     return found
 
 
-def _acknowledged(told: PredictedRange, batches: Sequence[NotKeptBatch]) -> str:
+def _acknowledged(told: RangeRow, batches: Sequence[NotKeptBatch]) -> str:
     records: Counter[str] = Counter()
     for one in batches:
         records[acks_word(one.acks)] += one.shared(told)
@@ -131,23 +130,23 @@ def acks_word(acks: int) -> str:
     return "all" if acks == Acks.ALL else f"{acks}"
 
 
-def _bars(every: Sequence[PredictedRange], noted: Sequence[PredictedRange], soak: Soak) -> list[LogBar]:
+def _bars(every: Sequence[RangeRow], noted: Sequence[RangeRow], soak: Soak) -> list[LogBar]:
     numbers = sorted({one.partition for one in noted})[:BARS_MAX]
-    ranges: dict[int, list[PredictedRange]] = {number: [] for number in numbers}
+    ranges: dict[int, list[RangeRow]] = {number: [] for number in numbers}
     for one in every:
         if one.partition in ranges:
             ranges[one.partition].append(one)
     return [_bar(number, ranges[number], soak) for number in numbers]
 
 
-def _bar(number: int, ranges: Sequence[PredictedRange], soak: Soak) -> LogBar:
+def _bar(number: int, ranges: Sequence[RangeRow], soak: Soak) -> LogBar:
     end = max([one.last_offset + 1 for one in ranges] + [soak.ends[number] if number < len(soak.ends) else 0])
     begun = [one.first_offset for one in ranges if one.fate == RangeFate.PRESENT][1:]
     marks = [_mark(one, end) for one in ranges if one.fate != RangeFate.PRESENT]
     return LogBar(number, end, [_x(first, end) for first in begun[:EPOCHS_MAX]], marks[:SHOWN_MAX])
 
 
-def _mark(one: PredictedRange, end: int) -> tuple[float, float, bool]:
+def _mark(one: RangeRow, end: int) -> tuple[float, float, bool]:
     x = min(_x(one.first_offset, end), WIDTH - LEAST)
     return x, max(_x(one.last_offset + 1, end) - x, LEAST), one.fate == RangeFate.LOST
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.record.directory import RunDirectoryError
-from conformance.record.soak_prediction import BATCHES_FILE, RANGES_FILE, RangeFate
+from conformance.record.soak_prediction import BATCHES_FILE, RANGES_FILE, RangeFate, RangeRow
 from conformance.spark_extra import at_first_use
 from oracle.vocabulary import ProduceOutcome
 
@@ -27,20 +27,6 @@ else:
 
 
 @dataclass(frozen=True, slots=True)
-class PredictedRange:
-    """A row of ``prediction/ranges.parquet``; see ``conformance.record.soak_prediction``."""
-
-    partition: int
-    leader_epoch: int
-    leader: int
-    first_offset: int
-    last_offset: int
-    fate: str
-    rule: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class NotKeptBatch:
     """A batch that was acknowledged, and is lost or may be."""
 
@@ -51,7 +37,7 @@ class NotKeptBatch:
     count: int
     acks: int
 
-    def shared(self, one: PredictedRange) -> int:
+    def shared(self, one: RangeRow) -> int:
         """Return how many of its records are in a range."""
         is_of = (self.partition, self.leader_epoch, self.fate) == (one.partition, one.leader_epoch, one.fate)
         first, end = max(self.base_offset, one.first_offset), min(self.base_offset + self.count, one.last_offset + 1)
@@ -69,13 +55,13 @@ class AlikeBatches:
     records: int
 
 
-def read_ranges(run: RunDirectory) -> list[PredictedRange]:
+def read_ranges(run: RunDirectory) -> list[RangeRow]:
     """Read what every partition must hold, has lost, or may have.
 
     Raises:
         RunDirectoryError: the table cannot be read.
     """
-    return [PredictedRange(**row) for row in _table(run, RANGES_FILE).to_pylist()]
+    return [RangeRow(**row) for row in _table(run, RANGES_FILE).to_pylist()]
 
 
 def read_not_kept(run: RunDirectory) -> list[NotKeptBatch]:

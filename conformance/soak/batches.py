@@ -20,7 +20,7 @@ from conformance.record.soak_prediction import ACKNOWLEDGED, BatchRow
 from conformance.record.wire import FETCH, NONE, PRODUCE
 from conformance.soak.open_batches import Copy, OpenBatches, SentBatch, pieces
 from conformance.wire_trace.partition import TopicOfInterest
-from oracle.error_codes import ErrorCode
+from oracle.error_codes import error_name
 from oracle.tracing.committed import LogFate
 from oracle.vocabulary import BrokerId, LeaderEpoch, Offset
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from oracle.tracing.observed import RequestKey, TopicPartition
 
 
-UNKNOWN_EPOCH = "the leader epoch in which it was appended is not known"
+UNKNOWN_EPOCH = "its leader epoch is not known"
 
 
 class FollowedBatches:
@@ -97,7 +97,7 @@ class FollowedBatches:
             if entry is None:
                 continue
             if entry.error or entry.base_offset < 0:
-                sent.answer = _named(entry.error)
+                sent.answer = error_name(entry.error)
                 continue
             sent.answer = ACKNOWLEDGED
             yield from self._acknowledged(sent, Offset(entry.base_offset + sent.place), moment.at)
@@ -111,9 +111,7 @@ class FollowedBatches:
             return
         self._open.close(sent)
         if not epochs:
-            yield self._row(
-                sent, base, NONE, sent.first_id, sent.count, LogFate.EITHER, "its leader epoch is not known"
-            )
+            yield self._row(sent, base, NONE, sent.first_id, sent.count, LogFate.EITHER, UNKNOWN_EPOCH)
         for row in self._rows_of(sent, copy) if epochs else ():
             if row.fate != LogFate.PRESENT:
                 yield row
@@ -222,7 +220,3 @@ def _carried(entry: FrameEntry, offset: Offset) -> Epochs:
         if run.leader_epoch is not None and first <= offset <= run.last_offset:
             return frozenset((LeaderEpoch(run.leader_epoch),))
     return frozenset()
-
-
-def _named(error: int) -> str:
-    return ErrorCode(error).name if error in tuple(ErrorCode) else str(error)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import shutil
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.clients.topics import create_spread_topic
@@ -60,13 +60,13 @@ class Soaked:
     verdict: SoakVerdict
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Broken:
     """What became of the timeline of faults."""
 
-    done: int = 0
-    left_out: int = 0
-    notes: list[str] = field(default_factory=list)
+    done: int
+    left_out: int
+    notes: tuple[str, ...]
 
 
 def soak(options: SoakOptions, runs: Path, tell: Callable[[str], None]) -> Soaked:
@@ -105,7 +105,7 @@ class _Soaking:
         tell: Callable[[str], None],
     ) -> None:
         line = options.line
-        self._options, self._timeline, self._stack, self._tell = options, timeline, stack, tell
+        self._options, self._timeline, self._tell = options, timeline, tell
         jars = jars_for(line)
         self._spark = stack.enter_context(SparkThread(options.run.spark_master, records=options.records or 10**6))
         backend, why = backend_for(options.run)
@@ -129,7 +129,6 @@ class _Soaking:
         wanted = soak_of(options, topic_name("soak", name))
         spec = soak_spec(line.release, line.metadata, options.brokers, wanted.lag_time_max_ms, SETTINGS)
         self._cluster = stack.enter_context(Cluster.start(spec, jars, backend, self._gate, place, tell))
-        self._broken = _Broken()
         self.soak = note_soak(self.run, wanted, topic_id=self._created(wanted), bootstrap=self._bootstrap)
 
     @property
@@ -138,9 +137,9 @@ class _Soaking:
 
     def _created(self, wanted: Soak) -> str | None:
         """Create the topic, and let the gate know it; return its id."""
-        brokers = range(wanted.partitions), range(self._options.replicas)
         ids = self._options.ground.brokers
-        assigned = [[ids[(number + place) % len(ids)] for place in brokers[1]] for number in brokers[0]]
+        places = range(wanted.replicas)
+        assigned = [[ids[(number + place) % len(ids)] for place in places] for number in range(wanted.partitions)]
         configs = {"min.insync.replicas": str(wanted.min_insync_replicas), **TOPIC_SETTINGS}
         create_spread_topic(self._bootstrap.split(","), wanted.topic, assigned, configs)
         with BrokerConnection(self._cluster.client_address(ids[0])) as connection:
@@ -158,19 +157,16 @@ class _Soaking:
                 self._await(producers, soak)
                 breaker.stop()
             producers.stop()
-            self._note(breaker)
+        broken = _Broken(breaker.done, len(breaker.left_out), tuple(breaker.said))
         self._tell("waits until every replica is in sync and at rest")
         ends = at_rest(self._cluster, soak.topic, soak.partitions)
         self._gate.end_trace()
         ended_ns = time.monotonic_ns()
-        return note_soak(self.run, soak, ends=ends, ended_ns=ended_ns, phase=SoakPhase.PRODUCED), self._broken
+        return note_soak(self.run, soak, ends=ends, ended_ns=ended_ns, phase=SoakPhase.PRODUCED), broken
 
     def _breaker(self, soak: Soak) -> Breaker:
         topic = (soak.topic, soak.partitions)
         return Breaker(self._cluster, self._gate, self._timeline, topic, self._recorder, self._tell)
-
-    def _note(self, breaker: Breaker) -> None:
-        self._broken = _Broken(breaker.done, len(breaker.left_out), list(breaker.said))
 
     def _await(self, producers: SoakProducers, soak: Soak) -> None:
         """Wait until enough was sent, or the time is over; say every few seconds how far it is."""
@@ -204,7 +200,7 @@ class _Soaking:
         self._tell(f"read and counted in {time.monotonic() - began_s:.1f} s")
         note_soak(self.run, soak, phase=SoakPhase.COUNTED)
         verdict = judge_soak(
-            self.run, soak, prediction, counted, done=broken.done, left_out=broken.left_out, notes=tuple(broken.notes)
+            self.run, soak, prediction, counted, done=broken.done, left_out=broken.left_out, notes=broken.notes
         )
         note_soak(self.run, soak, phase=SoakPhase.JUDGED)
         return Soaked(self.run, prediction, counted, verdict)

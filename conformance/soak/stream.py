@@ -19,7 +19,7 @@ from conformance.record.timeline import read_timeline
 from conformance.record.wire import BatchOfIds
 from conformance.soak.open_batches import pieces
 from conformance.wire_trace.partition import TopicOfInterest
-from oracle.error_codes import ErrorCode
+from oracle.error_codes import error_name
 from oracle.tracing.observed import (
     Acknowledged,
     BrokerEnded,
@@ -140,7 +140,7 @@ def _told(
 ) -> Acknowledged | Refused:
     leader = BrokerId(moment.frame.destination)
     if entry.error:
-        name = ErrorCode(entry.error).name if entry.error in tuple(ErrorCode) else str(entry.error)
+        name = error_name(entry.error)
         return Refused(
             at=moment.at, frame=moment.seq, partition=partition, acks=acks, error=name, sent_at=sent_at, leader=leader
         )
