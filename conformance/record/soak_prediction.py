@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping  # noqa: TC003 - the decoder evaluates the fields' types
-from dataclasses import asdict, dataclass
-from enum import StrEnum
+from dataclasses import asdict, dataclass, fields
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from conformance.spark_extra import at_first_use
+from oracle.vocabulary import RangeFate as RangeFate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,91 +42,73 @@ ACKNOWLEDGED, UNANSWERED = "acknowledged", "none"
 """Of a batch's answers two; the others are names of errors."""
 
 
-class RangeFate(StrEnum):
-    """What must have become of records: they are in the log, they are not, or either may be."""
-
-    PRESENT = "present"
-    LOST = "lost"
-    EITHER = "either"
+Int32: TypeAlias = int
+"""A number that a column keeps in 32 bits; other columns have 64 for theirs."""
 
 
-@cache
-def ranges_schema() -> pa.Schema:
-    """Return the columns of what partitions must hold, or have lost.
+@dataclass(frozen=True, slots=True)
+class RangeRow:
+    """A row of ``prediction/ranges.parquet``: what a partition must hold, or have lost.
 
-    leader: the broker that appended them, -1 if unknown. rule: the name of the rule by which they are lost, or may be.
-    reason: why they are lost, or why either may be; empty of what is present.
+    Attributes:
+        leader: the broker that appended them, -1 if unknown.
+        fate: a ``RangeFate``.
+        rule: the name of the rule by which they are lost, or may be.
+        reason: why they are lost, or why either may be; empty of what is present.
     """
-    return pa.schema(
-        [
-            pa.field("partition", pa.int32(), nullable=False),
-            pa.field("leader_epoch", pa.int32(), nullable=False),
-            pa.field("leader", pa.int32(), nullable=False),
-            pa.field("first_offset", pa.int64(), nullable=False),
-            pa.field("last_offset", pa.int64(), nullable=False),
-            pa.field("fate", pa.string(), nullable=False),
-            pa.field("rule", pa.string(), nullable=False),
-            pa.field("reason", pa.string(), nullable=False),
-        ]
-    )
 
-
-@cache
-def batches_schema() -> pa.Schema:
-    """Return the columns of the batches that are no plain case.
-
-    first_id, count, step: the ids in a batch: ``first_id``, ``first_id + step``, and so on. base_offset: null if
-    unknown. answer: ``acknowledged``, the name of an error, or ``none``. A row with this answer and fate ``lost`` is an
-    acknowledged batch that must be lost.
-    """
-    return pa.schema(
-        [
-            pa.field("partition", pa.int32(), nullable=False),
-            pa.field("producer", pa.int32(), nullable=False),
-            pa.field("first_id", pa.int64(), nullable=False),
-            pa.field("count", pa.int64(), nullable=False),
-            pa.field("step", pa.int64(), nullable=False),
-            pa.field("base_offset", pa.int64()),
-            pa.field("leader_epoch", pa.int32(), nullable=False),
-            pa.field("acks", pa.int32(), nullable=False),
-            pa.field("answer", pa.string(), nullable=False),
-            pa.field("fate", pa.string(), nullable=False),
-            pa.field("rule", pa.string(), nullable=False),
-            pa.field("reason", pa.string(), nullable=False),
-        ]
-    )
+    partition: Int32
+    leader_epoch: Int32
+    leader: Int32
+    first_offset: int
+    last_offset: int
+    fate: str
+    rule: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class BatchRow:
-    """A row of ``prediction/batches.parquet``."""
+    """A row of ``prediction/batches.parquet``: a batch that is no plain case.
 
-    partition: int
-    producer: int
+    Attributes:
+        first_id, count, step: the ids in it: ``first_id``, ``first_id + step``, and so on.
+        base_offset: None if unknown.
+        answer: ``acknowledged``, the name of an error, or ``none``. A row with this answer and fate ``lost`` is an
+            acknowledged batch that must be lost.
+        fate, rule, reason: as of a range.
+    """
+
+    partition: Int32
+    producer: Int32
     first_id: int
     count: int
     step: int
     base_offset: int | None
-    leader_epoch: int
-    acks: int
+    leader_epoch: Int32
+    acks: Int32
     answer: str
     fate: str
     rule: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class RangeRow:
-    """A row of ``prediction/ranges.parquet``."""
+@cache
+def ranges_schema() -> pa.Schema:
+    """Return the columns of ``prediction/ranges.parquet``: the fields of its rows."""
+    return _schema(RangeRow)
 
-    partition: int
-    leader_epoch: int
-    leader: int
-    first_offset: int
-    last_offset: int
-    fate: str
-    rule: str
-    reason: str
+
+@cache
+def batches_schema() -> pa.Schema:
+    """Return the columns of ``prediction/batches.parquet``: the fields of its rows."""
+    return _schema(BatchRow)
+
+
+def _schema(row: type[RangeRow | BatchRow]) -> pa.Schema:
+    kinds = {"Int32": pa.int32(), "int": pa.int64(), "int | None": pa.int64(), "str": pa.string()}
+    columns = ((field.name, str(field.type)) for field in fields(row))
+    return pa.schema([pa.field(name, kinds[kind], nullable="None" in kind) for name, kind in columns])
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.record.directory import RunDirectoryError
-from conformance.record.soak_prediction import BATCHES_FILE, RANGES_FILE, RangeFate, RangeRow
+from conformance.record.soak_prediction import BATCHES_FILE, RANGES_FILE, RangeRow
 from conformance.spark_extra import at_first_use
-from oracle.vocabulary import ProduceOutcome
+from oracle.vocabulary import ProduceOutcome, RangeFate
 
 if TYPE_CHECKING:
     import pyarrow as pa

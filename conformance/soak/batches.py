@@ -21,8 +21,7 @@ from conformance.record.wire import FETCH, NONE, PRODUCE
 from conformance.soak.open_batches import Copy, OpenBatches, SentBatch, pieces
 from conformance.wire_trace.partition import TopicOfInterest
 from oracle.error_codes import error_name
-from oracle.tracing.committed import LogFate
-from oracle.vocabulary import BrokerId, LeaderEpoch, Offset
+from oracle.vocabulary import BrokerId, LeaderEpoch, Offset, RangeFate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -111,9 +110,9 @@ class FollowedBatches:
             return
         self._open.close(sent)
         if not epochs:
-            yield self._row(sent, base, NONE, sent.first_id, sent.count, LogFate.EITHER, UNKNOWN_EPOCH)
+            yield self._row(sent, base, NONE, sent.first_id, sent.count, RangeFate.EITHER, UNKNOWN_EPOCH)
         for row in self._rows_of(sent, copy) if epochs else ():
-            if row.fate != LogFate.PRESENT:
+            if row.fate != RangeFate.PRESENT:
                 yield row
 
     def _fetched(self, moment: WireMoment) -> None:
@@ -150,9 +149,9 @@ class FollowedBatches:
     def _unseen(self, sent: SentBatch) -> BatchRow:
         if self._soak.replicas > 1:
             why = "no follower was ever given it, so that no log at rest has it"
-            return self._row(sent, None, NONE, sent.first_id, sent.count, LogFate.LOST, why)
+            return self._row(sent, None, NONE, sent.first_id, sent.count, RangeFate.LOST, why)
         why = "nobody fetches from the only replica, and it did not answer"
-        return self._row(sent, None, NONE, sent.first_id, sent.count, LogFate.EITHER, why)
+        return self._row(sent, None, NONE, sent.first_id, sent.count, RangeFate.EITHER, why)
 
     def _rows_of(self, sent: SentBatch, copy: Copy) -> Iterator[BatchRow]:
         final, step = self._final[sent.partition], self._soak.partitions
@@ -162,9 +161,9 @@ class FollowedBatches:
             why = self.why(sent.partition, one.leader_epoch, one.fate)
             yield self._row(sent, one.first, one.leader_epoch, first_id, one.last - one.first + 1, one.fate, why)
 
-    def why(self, partition: TopicPartition, epoch: LeaderEpoch, fate: LogFate) -> str:
+    def why(self, partition: TopicPartition, epoch: LeaderEpoch, fate: RangeFate) -> str:
         """Return why records of a leader epoch are lost, or may be; empty if they are present."""
-        if fate is LogFate.PRESENT:
+        if fate is RangeFate.PRESENT:
             return ""
         spans = self._final[partition].spans()
         following = min((one for one in spans if one.leader_epoch > epoch), default=None)
@@ -172,10 +171,10 @@ class FollowedBatches:
             return "nothing shows where the log ended"
         leader = self._lineage.leaders.get((partition, following.leader_epoch), NONE)
         begun = f"leader epoch {following.leader_epoch} began at offset {following.first} on broker {leader}"
-        return f"{begun}, which had no more of epoch {epoch}" if fate is LogFate.LOST else f"{begun}, or later"
+        return f"{begun}, which had no more of epoch {epoch}" if fate is RangeFate.LOST else f"{begun}, or later"
 
     def _row(
-        self, sent: SentBatch, base: int | None, epoch: int, first_id: int, count: int, fate: LogFate, why: str
+        self, sent: SentBatch, base: int | None, epoch: int, first_id: int, count: int, fate: RangeFate, why: str
     ) -> BatchRow:
         return BatchRow(
             partition=sent.partition.partition,
@@ -188,7 +187,7 @@ class FollowedBatches:
             acks=sent.acks,
             answer=sent.answer,
             fate=fate.value,
-            rule="" if fate is LogFate.PRESENT else self._lineage.rules.truncation.rule.name,
+            rule="" if fate is RangeFate.PRESENT else self._lineage.rules.truncation.rule.name,
             reason=why,
         )
 

@@ -10,7 +10,7 @@ leader had a moment ago.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from conformance.probes.connection import ProbeError
 from conformance.probes.controller import ZooKeeperSession, zookeeper_assignment
@@ -19,7 +19,7 @@ from fault_injection.cluster.spec import ClusterSpec, Timing
 from fault_injection.waiting import NotYetError, until
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from types import TracebackType
 
     from conformance.probes.connection import PartitionMetadata
@@ -141,10 +141,7 @@ class SoakTopic:
         Raises:
             NotYetError: it does not tell them.
         """
-        try:
-            return self.replicas.log_ends(broker, partitions)
-        except ProbeError as unanswered:
-            raise NotYetError(str(unanswered)) from unanswered
+        return _told(self.replicas.log_ends, broker, partitions)
 
     def high_watermarks(self, broker: int, ends: Mapping[int, int]) -> dict[int, int]:
         """Return the high watermarks of a broker's replicas, whose log end offsets were just asked for.
@@ -152,10 +149,17 @@ class SoakTopic:
         Raises:
             NotYetError: it does not tell them.
         """
-        try:
-            return self.replicas.high_watermarks(broker, ends)
-        except ProbeError as unanswered:
-            raise NotYetError(str(unanswered)) from unanswered
+        return _told(self.replicas.high_watermarks, broker, ends)
+
+
+Asked = TypeVar("Asked")
+
+
+def _told(ask: Callable[[int, Asked], dict[int, int]], broker: int, about: Asked) -> dict[int, int]:
+    try:
+        return ask(broker, about)
+    except ProbeError as unanswered:
+        raise NotYetError(str(unanswered)) from unanswered
 
 
 def _require_agreement(

@@ -9,10 +9,9 @@ import pyarrow.parquet as pq
 
 from conformance.record.attached import IDS_MAX
 from conformance.record.soak_counted import OF_NOTE
-from conformance.record.soak_prediction import RangeFate
 from conformance.record.soak_verdict import SoakVerdict
 from conformance.record.verdict import VERDICT_FILE, Conformance, PromiseKept
-from oracle.vocabulary import Acks, ProduceOutcome
+from oracle.vocabulary import Acks, ProduceOutcome, RangeFate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

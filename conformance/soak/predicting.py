@@ -16,7 +16,6 @@ from conformance.record.soak_prediction import (
     BATCHES_FILE,
     PREDICTION_FILE,
     RANGES_FILE,
-    RangeFate,
     RangeRow,
     SoakPrediction,
     batches_schema,
@@ -32,8 +31,7 @@ from conformance.soak.lineage import Lineage
 from conformance.soak.open_batches import IdsSentAgain
 from conformance.soak.stream import SoakStream
 from oracle.rules.by_version import rules_for
-from oracle.tracing.committed import LogFate
-from oracle.vocabulary import MetadataMode
+from oracle.vocabulary import MetadataMode, RangeFate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -136,12 +134,12 @@ class _PredictionInMaking:
                 if partition == name
                 for one in final[name].fates(epochs, extent.first, extent.last)
             )
-            lost = [one for one in acknowledged if one.fate is LogFate.LOST]
+            lost = [one for one in acknowledged if one.fate is RangeFate.LOST]
             for one in sorted((*held, *lost), key=lambda one: (one.first, one.leader_epoch)):
                 yield self._range(name, one)
 
     def _range(self, partition: TopicPartition, one: FatedRange) -> RangeRow:
-        is_present = one.fate is LogFate.PRESENT
+        is_present = one.fate is RangeFate.PRESENT
         return RangeRow(
             partition=partition.partition,
             leader_epoch=one.leader_epoch,

@@ -13,14 +13,13 @@ Sources: KIP-101 (an epoch has one leader); Log, LeaderEpochFileCache.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from itertools import chain, groupby, pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from oracle.tracing.known_log import UNBOUNDED
 from oracle.tracing.observed import FetchAnswered, ObservedEpochRun
-from oracle.vocabulary import BrokerId, LeaderEpoch, Offset
+from oracle.vocabulary import BrokerId, LeaderEpoch, Offset, RangeFate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,21 +29,13 @@ if TYPE_CHECKING:
     from oracle.tracing.replica import TracedReplica
 
 
-class LogFate(StrEnum):
-    """What became of records: the log at rest has them, has them not, or nothing that was seen tells."""
-
-    PRESENT = "present"
-    LOST = "lost"
-    EITHER = "either"
-
-
 class FatedRange(NamedTuple):
     """Offsets ``first`` to ``last``, appended in a leader epoch, and what became of the records there."""
 
     leader_epoch: LeaderEpoch
     first: Offset
     last: Offset
-    fate: LogFate
+    fate: RangeFate
 
 
 Epochs = frozenset[LeaderEpoch]
@@ -80,7 +71,7 @@ class FinalLog:
         epochs = sorted({entry.leader_epoch for logs in self.replicas for log in logs for entry in log.low.epochs})
         for epoch in epochs if self.end else ():
             for one in self.fates(frozenset((epoch,)), Offset(0), Offset(self.end - 1)):
-                if one.fate is not LogFate.LOST:
+                if one.fate is not RangeFate.LOST:
                     yield one
 
     def _bounds(self, epoch: LeaderEpoch, first: Offset, last: Offset) -> Iterator[Offset]:
@@ -90,14 +81,14 @@ class FinalLog:
                     if first < offset <= last:
                         yield offset
 
-    def _fate_in(self, epochs: Epochs, offset: Offset) -> LogFate:
+    def _fate_in(self, epochs: Epochs, offset: Offset) -> RangeFate:
         """Return what became of a record that was appended in one of these epochs, by one leader."""
         fates = {self._fate(epoch, offset) for epoch in epochs}
-        return next(fate for fate in (LogFate.PRESENT, LogFate.EITHER, LogFate.LOST) if fate in fates)
+        return next(fate for fate in (RangeFate.PRESENT, RangeFate.EITHER, RangeFate.LOST) if fate in fates)
 
-    def _fate(self, epoch: LeaderEpoch, offset: Offset) -> LogFate:
+    def _fate(self, epoch: LeaderEpoch, offset: Offset) -> RangeFate:
         told = (_told(logs, epoch, offset) for logs in self.replicas)
-        return next((fate for fate in told if fate is not LogFate.EITHER), LogFate.EITHER)
+        return next((fate for fate in told if fate is not RangeFate.EITHER), RangeFate.EITHER)
 
 
 class EpochExtent(NamedTuple):
@@ -120,14 +111,14 @@ def _extent(log: KnownLog, epoch: LeaderEpoch) -> EpochExtent | None:
     return EpochExtent(low[place].start_offset, high[place].start_offset, certain_end, end)
 
 
-def _told(logs: Sequence[KnownLog], epoch: LeaderEpoch, offset: Offset) -> LogFate:
+def _told(logs: Sequence[KnownLog], epoch: LeaderEpoch, offset: Offset) -> RangeFate:
     """Return what the possible logs of one replica say of a record."""
     extents = [_extent(log, epoch) for log in logs]
     if all(one is not None and one.certain_first <= offset < one.certain_end for one in extents):
-        return LogFate.PRESENT
+        return RangeFate.PRESENT
     if any(one is not None and one.first <= offset < one.end for one in extents):
-        return LogFate.EITHER
-    return LogFate.LOST
+        return RangeFate.EITHER
+    return RangeFate.LOST
 
 
 def answers_with_epochs(leader: TracedReplica, answer: FetchAnswered) -> Iterator[FetchAnswered]:

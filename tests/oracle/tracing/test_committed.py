@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from oracle.log import EpochEntry
 from oracle.rules.by_version import rules_for
 from oracle.trace_check import TraceCheck
-from oracle.tracing.committed import FinalLog, LogFate, appended_in, final_log
+from oracle.tracing.committed import FinalLog, appended_in, final_log
 from oracle.tracing.known_log import EpochLog, KnownLog
 from oracle.tracing.observed import Acknowledged, BrokerEnded, BrokerStarted
 from oracle.tracing.possibility import has_epochs, noting_epochs
-from oracle.vocabulary import Acks, BrokerId, LeaderEpoch, MetadataMode, Offset
+from oracle.vocabulary import Acks, BrokerId, LeaderEpoch, MetadataMode, Offset, RangeFate
 from tests.oracle.tracing.story import PARTITION, Story, with_records
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def test_a_replica_that_may_be_two_things_is_certain_of_what_both_have() -> None
 def test_the_spans_of_a_log_are_its_epochs() -> None:
     known = log((0, 0), (2, 6), end=10)
     spans = [(one.leader_epoch, one.first, one.last, one.fate) for one in of_logs(KnownLog(known, known)).spans()]
-    assert spans == [(0, 0, 5, LogFate.PRESENT), (2, 6, 9, LogFate.PRESENT)]
+    assert spans == [(0, 0, 5, RangeFate.PRESENT), (2, 6, 9, RangeFate.PRESENT)]
 
 
 def test_an_empty_log_has_no_spans() -> None:
