@@ -57,6 +57,7 @@ class FollowedBatches:
         self._again = again
         self._final: Mapping[TopicPartition, FinalLog] = lineage.final()
         self._open = OpenBatches(soak)
+        self._left_open = JoinedRows()
         self._asked: dict[RequestKey, list[SentBatch]] = {}
 
     def rows(self) -> Iterator[BatchRow]:
@@ -71,6 +72,7 @@ class FollowedBatches:
                 yield from self._answered(moment)
             elif frame.is_answer(FETCH) and frame.link == "replication":
                 self._fetched(moment)
+        yield from self._left_open.rest()
         for batches in self._open.left():
             yield from joined(self._left(batches))
 
@@ -109,8 +111,12 @@ class FollowedBatches:
         if sent.is_sent_again:
             return
         self._open.close(sent)
+        why_open = self._final[sent.partition].why_open
+        if why_open is not None:
+            yield from self._left_open.add(self._either(sent, None, why_open))
+            return
         if not epochs:
-            yield self._row(sent, base, NONE, sent.first_id, sent.count, RangeFate.EITHER, UNKNOWN_EPOCH)
+            yield self._either(sent, base, UNKNOWN_EPOCH)
         for row in self._rows_of(sent, copy) if epochs else ():
             if row.fate != RangeFate.PRESENT:
                 yield row
@@ -150,8 +156,10 @@ class FollowedBatches:
         if self._soak.replicas > 1:
             why = "no follower was ever given it, so that no log at rest has it"
             return self._row(sent, None, NONE, sent.first_id, sent.count, RangeFate.LOST, why)
-        why = "nobody fetches from the only replica, and it did not answer"
-        return self._row(sent, None, NONE, sent.first_id, sent.count, RangeFate.EITHER, why)
+        return self._either(sent, None, "nobody fetches from the only replica, and it did not answer")
+
+    def _either(self, sent: SentBatch, base: Offset | None, why: str) -> BatchRow:
+        return self._row(sent, base, NONE, sent.first_id, sent.count, RangeFate.EITHER, why)
 
     def _rows_of(self, sent: SentBatch, copy: Copy) -> Iterator[BatchRow]:
         final, step = self._final[sent.partition], self._soak.partitions
@@ -165,6 +173,8 @@ class FollowedBatches:
         """Return why records of a leader epoch are lost, or may be; empty if they are present."""
         if fate is RangeFate.PRESENT:
             return ""
+        if (why_open := self._final[partition].why_open) is not None:
+            return why_open
         spans = self._final[partition].spans()
         following = min((one for one in spans if one.leader_epoch > epoch), default=None)
         if following is None:
@@ -192,18 +202,33 @@ class FollowedBatches:
         )
 
 
-def joined(rows: Iterator[BatchRow]) -> Iterator[BatchRow]:
-    """Yield rows, those that go on where the one before ends as one with it: what stays open may be very much."""
-    last: BatchRow | None = None
-    for row in rows:
+class JoinedRows:
+    """Rows, those that go on where the one before ends as one with it: what stays open may be very much."""
+
+    def __init__(self) -> None:
+        self._last: dict[tuple[int, int], BatchRow] = {}
+
+    def add(self, row: BatchRow) -> Iterator[BatchRow]:
+        """Add a row; yield the one before it, of its partition and producer, if it does not go on there."""
+        key = row.partition, row.producer
+        last = self._last.get(key)
         if last is not None and row == _after(last, row.count):
-            last = replace(last, count=last.count + row.count)
-            continue
-        if last is not None:
+            row = replace(last, count=last.count + row.count)
+        elif last is not None:
             yield last
-        last = row
-    if last is not None:
-        yield last
+        self._last[key] = row
+
+    def rest(self) -> Iterator[BatchRow]:
+        """Yield the rows after which none has come."""
+        yield from self._last.values()
+
+
+def joined(rows: Iterator[BatchRow]) -> Iterator[BatchRow]:
+    """Yield rows, those that go on where the one before ends as one with it."""
+    together = JoinedRows()
+    for row in rows:
+        yield from together.add(row)
+    yield from together.rest()
 
 
 def _after(row: BatchRow, count: int) -> BatchRow:

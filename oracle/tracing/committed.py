@@ -17,6 +17,7 @@ from itertools import chain, groupby, pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from oracle.log import NO_EPOCH
 from oracle.tracing.known_log import UNBOUNDED
 from oracle.tracing.observed import FetchAnswered, ObservedEpochRun
 from oracle.vocabulary import BrokerId, LeaderEpoch, Offset, RangeFate
@@ -50,11 +51,14 @@ class FinalLog:
         replicas: of each replica that counts, the leader first, what its log may be: one or several possibilities.
         end: its log end offset: what every replica has for certain.
         leader: the broker of the newest leader epoch; None if nobody leads.
+        why_open: why nothing is known of it, neither its epochs nor where it ends; then ``end`` is the end of what was
+            seen of the partition, and any of it may be there or not. None if its replicas were followed to the end.
     """
 
     replicas: tuple[tuple[KnownLog, ...], ...]
     end: Offset
     leader: BrokerId | None
+    why_open: str | None = None
 
     def fates(self, epochs: Epochs, first: Offset, last: Offset) -> Iterator[FatedRange]:
         """Yield what became of the records that a leader appended at these offsets in one of its epochs."""
@@ -68,6 +72,8 @@ class FinalLog:
 
     def spans(self) -> Iterator[FatedRange]:
         """Yield what the log holds from its begin to its end by epoch; what may be of either epoch is in both."""
+        if self.why_open is not None and self.end:
+            yield FatedRange(NO_EPOCH, Offset(0), Offset(self.end - 1), RangeFate.EITHER)
         epochs = sorted({entry.leader_epoch for logs in self.replicas for log in logs for entry in log.low.epochs})
         for epoch in epochs if self.end else ():
             for one in self.fates(frozenset((epoch,)), Offset(0), Offset(self.end - 1)):
@@ -149,6 +155,8 @@ def final_log(replay: PartitionReplay) -> FinalLog:
 
     The leader of the newest epoch counts, and of its followers those that have certainly all that it has.
     """
+    if replay.left_open is not None:
+        return FinalLog((), Offset(replay.shown), None, replay.left_open)
     leaders = [one for one in replay.replicas if one.leadership is not None]
     if not leaders:
         return FinalLog((), Offset(0), None)

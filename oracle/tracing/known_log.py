@@ -120,6 +120,10 @@ class KnownLog:
         high = low if self.high is self.low else change(self.high)
         return self if low is self.low and high is self.high else KnownLog(low, high)
 
+    def covers(self, other: KnownLog) -> bool:
+        """Return whether this log may be all that another one may be, by bounds that are as wide or wider."""
+        return _is_within(self.low, other.low) and _is_within(other.high, self.high)
+
     def opened(self) -> KnownLog:
         """Return a leader's log: it may grow unseen."""
         return replace(self, high=replace(self.high, end=UNBOUNDED))
@@ -240,3 +244,13 @@ class KnownLog:
         if place is None:
             return self.at_least(end)
         return self.both(lambda log: log.starting(place, end))
+
+
+def _is_within(lower: EpochLog, higher: EpochLog) -> bool:
+    """Return whether two logs have the same epochs, and one nothing that ends or starts later than in the other."""
+    if lower.end > higher.end or lower.forgotten != higher.forgotten or len(lower.epochs) != len(higher.epochs):
+        return False
+    return all(
+        one.leader_epoch == other.leader_epoch and one.start_offset <= other.start_offset
+        for one, other in zip(lower.epochs, higher.epochs, strict=True)
+    )

@@ -11,6 +11,9 @@ from oracle.tracing.exchange import CAPACITY, Exchange
 from oracle.tracing.leadership import Leadership
 from oracle.tracing.observed import (
     Acknowledged,
+    BrokerEnded,
+    BrokerStarted,
+    CheckpointLost,
     DeletionRequested,
     Event,
     FetchAnswered,
@@ -28,6 +31,7 @@ from oracle.tracing.observed import (
     LookupReceived,
     LookupSent,
     MinIsrSet,
+    PartitionObserved,
     Refused,
     ReplicaMeasured,
     ReplicaStopped,
@@ -35,7 +39,7 @@ from oracle.tracing.observed import (
 )
 from oracle.tracing.possibility import OffsetBounds, lost
 from oracle.tracing.producing import IsrChanges, Measuring, ProducingChecks
-from oracle.tracing.replica import TracedReplica
+from oracle.tracing.replica import TooManyPossibleError, TracedReplica
 from oracle.tracing.sending import SendingChecks, sent_versions
 
 if TYPE_CHECKING:
@@ -54,12 +58,18 @@ class PartitionReplay:
 
     The controller announces a deletion by a state without leader in the first epoch; a partition that
     loses its leader gets a new epoch.
+
+    Attributes:
+        left_open: why it is not replayed any more, and nothing is known of it; None while it is.
+        shown: the end of all offsets that were seen of it, once it is left open.
     """
 
     def __init__(self, rules: RuleSet, settings: TraceSettings, judge: Judge) -> None:
         """Replay under a release's rules."""
         self.is_followed = False
         self.was_followed = False
+        self.left_open: str | None = None
+        self.shown = 0
         self._partition_epoch = -1
         self._rules = rules
         self._settings = settings
@@ -99,6 +109,9 @@ class PartitionReplay:
             Acknowledged: self._acknowledged,
             Refused: self._refused,
             ReplicaMeasured: self._measured,
+            BrokerEnded: self._broker_ended,
+            BrokerStarted: self._broker_started,
+            CheckpointLost: self._checkpoint_lost,
         }
 
     def feed(self, event: Event) -> None:
@@ -107,10 +120,23 @@ class PartitionReplay:
         Raises:
             NotAllowed: no rule allows it.
         """
+        if self.left_open is not None:
+            self.shown = max(self.shown, _end_shown(event))
+            return
         if isinstance(event, LeadershipHeard) and event.leader_epoch == FIRST_EPOCH and not self.is_followed:
             self._begin()
-        if self.is_followed or isinstance(event, MinIsrSet):
-            self._replays[type(event)](event)
+        if self.is_followed or isinstance(event, MinIsrSet) or not isinstance(event, PartitionObserved):
+            try:
+                self._replays[type(event)](event)
+            except TooManyPossibleError as many:
+                self._leave_open(many, event)
+
+    def _leave_open(self, many: TooManyPossibleError, event: Event) -> None:
+        """Follow the partition no longer, and forget all that may be."""
+        self.left_open = str(many) if event.frame is None else f"{many} (frame {event.frame})"
+        ends = (one.log.low.end for replica in self._replicas.values() for one in replica.possible)
+        self.shown = max(_end_shown(event), *ends)
+        self._begin()
 
     def _begin(self) -> None:
         """Follow a partition from its creation on, or from its next one."""
@@ -118,29 +144,28 @@ class PartitionReplay:
         self._partition_epoch = -1
         self._replicas, self._exchanges, self._proposals, self._isr_answers = {}, {}, {}, {}
 
-    def end_broker(self, broker: BrokerId, *, clean: bool) -> None:
-        """End a broker's process."""
-        self._dead.add(broker)
+    def _broker_ended(self, ended: BrokerEnded) -> None:
+        self._dead.add(ended.broker)
         for exchange in self._exchanges.values():
-            exchange.is_follower_down |= exchange.request.follower == broker
-        if broker in self._replicas:
-            self._replicas[broker].end(clean=clean)
+            exchange.is_follower_down |= exchange.request.follower == ended.broker
+        if ended.broker in self._replicas:
+            self._replicas[ended.broker].end(clean=ended.clean)
 
-    def start_broker(self, broker: BrokerId) -> None:
-        """Start a broker's process: what it sent before is of an earlier start."""
-        self._dead.discard(broker)
+    def _broker_started(self, started: BrokerStarted) -> None:
+        """Note a broker's start: what it sent before is of an earlier one."""
+        self._dead.discard(started.broker)
         for exchange in self._exchanges.values():
-            exchange.is_of_earlier_start |= exchange.request.follower == broker
-            exchange.is_follower_down &= exchange.request.follower != broker
+            exchange.is_of_earlier_start |= exchange.request.follower == started.broker
+            exchange.is_follower_down &= exchange.request.follower != started.broker
 
-    def lose_checkpoint(self, broker: BrokerId) -> None:
-        """Let the disk of a broker that is down lose its high watermark checkpoint: it starts with 0."""
-        replica = self._replica(broker)
+    def _checkpoint_lost(self, lost: CheckpointLost) -> None:
+        """Let a broker start with the high watermark 0."""
+        replica = self._replica(lost.broker)
         replica.keep(replace(one, high_watermark=OffsetBounds()) for one in replica.possible)
 
     @property
     def replicas(self) -> tuple[TracedReplica, ...]:
-        """Return the replicas of the brokers that were heard of."""
+        """Return the replicas of the brokers that were heard of; none if the partition is left open."""
         return tuple(self._replicas.values())
 
     def replica(self, broker: BrokerId) -> TracedReplica | None:
@@ -275,6 +300,13 @@ class PartitionReplay:
 
     def _measured(self, measured: ReplicaMeasured) -> None:
         self._measuring.check(self._replica(measured.broker), measured)
+
+
+def _end_shown(event: Event) -> int:
+    """Return the end of the offsets that an event shows to have been appended; 0 if it shows none."""
+    if isinstance(event, FetchAnswered) and event.runs:
+        return event.runs[-1].last_offset + 1
+    return event.last_offset + 1 if isinstance(event, Acknowledged) and event.last_offset is not None else 0
 
 
 def _forget_oldest(known: dict[RequestKey, Any]) -> None:

@@ -71,6 +71,10 @@ class Possibility:
         """Return the replica with its log better known."""
         return self if log is self.log else replace(self, log=log)
 
+    def covers(self, other: Possibility) -> bool:
+        """Return whether this one may be all that another one may be."""
+        return self.log.covers(other.log) and replace(other, log=self.log) == self
+
 
 def has_epochs(rules: RuleSet) -> bool:
     """Return whether a log's epochs are known: its records carry them into a cache, or the replay notes them."""

@@ -25,6 +25,7 @@ from conformance.record.wire_lines import lines_of
 from conformance.soak.predicting import predict_soak
 from fault_injection.wire.compressed_lines import CompressedLines
 from oracle.rules.by_version import rules_for
+from oracle.tracing import replica
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
@@ -133,15 +134,33 @@ def test_a_number_that_no_rule_allows_is_told(tmp_path: Path) -> None:
     assert "99999" in prediction.violation
 
 
-def test_by_the_rules_of_another_release_other_records_are_lost(tmp_path: Path) -> None:
+@pytest.mark.parametrize("other_release", [("0.11.0.3", MetadataMode.ZOOKEEPER), ("4.4.0", MetadataMode.KRAFT)])
+def test_by_the_rules_of_another_release_other_records_are_lost(
+    other_release: tuple[str, MetadataMode], tmp_path: Path
+) -> None:
     soak = replayed("0.10.2.2-all", tmp_path)
     lost = soak.lost()
-    rules = rules_for("0.11.0.3", MetadataMode.ZOOKEEPER)
-    other = Replayed(soak.run, predict_soak(soak.run, read_soak(soak.run), rules))
+    other = Replayed(soak.run, predict_soak(soak.run, read_soak(soak.run), rules_for(*other_release)))
     assert other.prediction.violation is not None
     assert other.prediction.digest != soak.prediction.digest
     assert other.lost() != lost
     assert other.copies() != other.in_topic()
+
+
+def test_a_partition_of_which_too_much_is_possible_is_left_open_in_all_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replica, "POSSIBLE_MAX", 1)
+    soak = replayed("4.4.0-mixed", tmp_path)
+    ends = read_soak(soak.run).ends
+    assert soak.prediction.records == {"present": 0, "lost": 0, "either": sum(ends)}
+    ranges = pq.read_table(soak.run.path / RANGES_FILE).to_pylist()
+    assert [(row["first_offset"], row["last_offset"] + 1) for row in ranges] == [(0, end) for end in ends]
+    either = [row for row in soak.rows if row["fate"] == "either"]
+    assert all("more than 1 possibilities of what" in str(row["reason"]) for row in [*ranges, *either])
+    told = pq.read_table(soak.run.path / "acknowledged.parquet")["record_id"].to_pylist()
+    assert set(told) <= {row["first_id"] + place * row["step"] for row in either for place in range(row["count"])}
+    assert len(either) < len(told) / 20
 
 
 def test_a_trace_that_is_cut_predicts_nothing(tmp_path: Path) -> None:
