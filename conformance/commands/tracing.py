@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
 
 from conformance.commands.choosing import other_rules
 from conformance.commands.judgement import ended_otherwise
@@ -268,7 +269,7 @@ def event_as_json(event: Told) -> dict[str, Any]:
     """Return an event as a JSON value."""
     told = {
         field.name: _plain(value)
-        for field in dataclasses.fields(event)
+        for field in structs.fields(event)
         if (value := getattr(event, field.name)) != field.default
     }
     return {"event": type(event).__name__, **told}

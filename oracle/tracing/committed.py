@@ -12,12 +12,13 @@ Sources: KIP-101 (an epoch has one leader); Log, LeaderEpochFileCache.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, groupby, pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from oracle.log import NO_EPOCH
+from oracle.replacing import replace
 from oracle.tracing.known_log import UNBOUNDED
 from oracle.tracing.observed import FetchAnswered, ObservedEpochRun
 from oracle.vocabulary import BrokerId, LeaderEpoch, Offset, RangeFate

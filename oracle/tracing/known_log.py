@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
+from msgspec import Struct
+
 from oracle.log import NO_EPOCH, EpochEntry, ReplicaLog
 from oracle.replacing import replace
 from oracle.vocabulary import LeaderEpoch, Offset
@@ -102,8 +104,7 @@ class EpochLog(ReplicaLog):
         return replace(self, epochs=(*self.epochs[:place], entry, *self.epochs[place + 1 :]))
 
 
-@dataclass(frozen=True, slots=True)
-class KnownLog:
+class KnownLog(Struct, frozen=True, gc=False):
     """A log between two bounds, of the same epochs.
 
     Attributes:
@@ -126,7 +127,7 @@ class KnownLog:
 
     def opened(self) -> KnownLog:
         """Return a leader's log: it may grow unseen."""
-        return replace(self, high=replace(self.high, end=UNBOUNDED))
+        return KnownLog(self.low, replace(self.high, end=UNBOUNDED))
 
     def ending_at(self, end: Offset) -> KnownLog:
         """Return the log now that its end is known."""
@@ -204,7 +205,7 @@ class KnownLog:
 
     def at_least(self, end: Offset) -> KnownLog:
         """Return a leader's log now that it is known to reach an offset."""
-        return self if end <= self.low.end else replace(self, low=replace(self.low, end=end))
+        return self if end <= self.low.end else KnownLog(replace(self.low, end=end), self.high)
 
     def may_hold(self, run: ObservedEpochRun) -> bool:
         """Return whether records of an epoch may lie at these offsets."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from oracle.replacing import replace
 from oracle.tracing.answering import Answering
 from oracle.tracing.committed import answers_with_epochs
 from oracle.tracing.exchange import CAPACITY, Exchange
