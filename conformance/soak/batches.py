@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from conformance.record.wire import BatchOfIds, FrameEntry
     from conformance.soak.lineage import Lineage
     from conformance.soak.open_batches import IdsSentAgain
-    from oracle.tracing.committed import Epochs, FinalLog
+    from oracle.tracing.committed import Epochs, FatedRange, FinalLog
     from oracle.tracing.observed import RequestKey, TopicPartition
 
 
@@ -55,8 +55,9 @@ class FollowedBatches:
         self._topic = TopicOfInterest(soak.topic, soak.topic_id)
         self._lineage = lineage
         self._again = again
-        self._final: Mapping[TopicPartition, FinalLog] = lineage.final()
+        self._final: Mapping[TopicPartition, FinalLog] = lineage.final
         self._open = OpenBatches(soak)
+        self._spans: dict[TopicPartition, list[FatedRange]] = {}
         self._left_open = JoinedRows()
         self._asked: dict[RequestKey, list[SentBatch]] = {}
 
@@ -175,8 +176,9 @@ class FollowedBatches:
             return ""
         if (why_open := self._final[partition].why_open) is not None:
             return why_open
-        spans = self._final[partition].spans()
-        following = min((one for one in spans if one.leader_epoch > epoch), default=None)
+        if partition not in self._spans:
+            self._spans[partition] = list(self._final[partition].spans())
+        following = min((one for one in self._spans[partition] if one.leader_epoch > epoch), default=None)
         if following is None:
             return "nothing shows where the log ended"
         leader = self._lineage.leaders.get((partition, following.leader_epoch), NONE)

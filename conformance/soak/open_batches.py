@@ -107,6 +107,11 @@ class IdsSentAgain:
         self._following[key] = max(end, following)
         return max(end - max(first_id, following), 0) // self._soak.partitions
 
+    @property
+    def are_none(self) -> bool:
+        """Return whether every id left its producer once."""
+        return not self._again
+
     def has(self, partition: int, first_id: int, count: int) -> bool:
         """Return whether some record of a batch is sent more than once, by the end."""
         key = (partition, (first_id - self._soak.base) // IDS_MAX)

@@ -104,14 +104,16 @@ class _PredictionInMaking:
         self._followed: FollowedBatches
 
     def replay(self) -> None:
-        """Go through the trace once.
+        """Go through the trace.
 
         Raises:
             TraceUnreadableError: it cannot be read.
         """
-        for event in SoakStream(self._run, self._soak, self._sent):
+        stream = SoakStream(self._run, self._soak, self._sent)
+        for event in stream:
             self.lineage.feed(event)
             self.course.feed(event)
+        self._is_plain = not stream.produced.unplaced and self._again.are_none and self.lineage.keeps_all()
         self._followed = FollowedBatches(self._run, self._soak, self.lineage, self._again)
 
     def _sent(self, partition: int, batch: BatchOfIds, at: int) -> None:
@@ -120,21 +122,15 @@ class _PredictionInMaking:
         self.touched += new * self._faults.stand_at(at)
 
     def batches(self) -> Iterator[BatchRow]:
-        """Yield the rows of what is no plain case."""
-        yield from self._followed.rows()
+        """Yield the rows of what is no plain case; if all is, the trace is not gone through again for them."""
+        if not self._is_plain:
+            yield from self._followed.rows()
 
     def ranges(self) -> Iterator[RangeRow]:
         """Yield what each partition holds, epoch by epoch, and what was acknowledged and is lost, or may be."""
-        final = self.lineage.final()
-        for name in sorted(final):
-            held = list(final[name].spans())
-            acknowledged = (
-                one
-                for (partition, epochs), extent in self.lineage.extents.items()
-                if partition == name
-                for one in final[name].fates(epochs, extent.first, extent.last)
-            )
-            lost = [one for one in acknowledged if one.fate is RangeFate.LOST]
+        for name, final in sorted(self.lineage.final.items()):
+            held = final.spans()
+            lost = (one for one in self.lineage.acknowledged(name) if one.fate is RangeFate.LOST)
             for one in sorted((*held, *lost), key=lambda one: (one.first, one.leader_epoch)):
                 yield self._range(name, one)
 

@@ -12,7 +12,7 @@ Sources: KIP-101 (an epoch has one leader); Log, LeaderEpochFileCache.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, groupby, pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
@@ -60,12 +60,20 @@ class FinalLog:
     end: Offset
     leader: BrokerId | None
     why_open: str | None = None
+    _fated: dict[Epochs, list[FatedRange]] = field(default_factory=dict, compare=False, repr=False)
 
     def fates(self, epochs: Epochs, first: Offset, last: Offset) -> Iterator[FatedRange]:
         """Yield what became of the records that a leader appended at these offsets in one of its epochs."""
-        bounds = (offset for epoch in epochs for offset in self._bounds(epoch, first, last))
-        cuts = sorted({first, Offset(last + 1), *bounds})
-        pieces = [(self._fate_in(epochs, start), start, following) for start, following in pairwise(cuts)]
+        if epochs not in self._fated:
+            self._fated[epochs] = list(self._all_fates(epochs))
+        for _, start, end, fate in self._fated[epochs]:
+            if start <= last and first <= end:
+                yield FatedRange(max(epochs), max(start, first), min(end, last), fate)
+
+    def _all_fates(self, epochs: Epochs) -> Iterator[FatedRange]:
+        """Yield what became of all records of a leader in one of its epochs, wherever they may have been."""
+        cuts = sorted({Offset(0), UNBOUNDED, *(offset for epoch in epochs for offset in self._bounds(epoch))})
+        pieces = ((self._fate_in(epochs, start), start, following) for start, following in pairwise(cuts))
         for fate, alike in groupby(pieces, key=itemgetter(0)):
             (_, start, following), *others = alike
             end = others[-1][2] if others else following
@@ -81,12 +89,9 @@ class FinalLog:
                 if one.fate is not RangeFate.LOST:
                     yield one
 
-    def _bounds(self, epoch: LeaderEpoch, first: Offset, last: Offset) -> Iterator[Offset]:
-        for logs in self.replicas:
-            for log in logs:
-                for offset in _extent(log, epoch) or ():
-                    if first < offset <= last:
-                        yield offset
+    def _bounds(self, epoch: LeaderEpoch) -> Iterator[Offset]:
+        for log in chain.from_iterable(self.replicas):
+            yield from _extent(log, epoch) or ()
 
     def _fate_in(self, epochs: Epochs, offset: Offset) -> RangeFate:
         """Return what became of a record that was appended in one of these epochs, by one leader."""

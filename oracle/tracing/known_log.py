@@ -76,7 +76,10 @@ class EpochLog(ReplicaLog):
 
     def place_of(self, epoch: LeaderEpoch) -> int | None:
         """Return the place of an epoch in the cache."""
-        return next((place for place, entry in enumerate(self.epochs) if entry.leader_epoch == epoch), None)
+        for place, entry in enumerate(self.epochs):
+            if entry.leader_epoch == epoch:
+                return place
+        return None
 
     def start_of(self, epoch: LeaderEpoch) -> Offset:
         """Return where an epoch starts; the end if it is not in the cache."""

@@ -142,9 +142,10 @@ class TracedReplica:
     def _steps(self, replica: Possibility, known: list[Possibility]) -> Iterator[Possibility]:
         """Yield what the replica may be one hidden step later; no first record that is known, or part of what is."""
         exchange = self.under_way
-        if exchange is not None and exchange.is_answered and not replica.has_taken:
-            yield from taken(replica, exchange, self._rules)
-        if replica.leader == self.broker:
+        if replica.leader != self.broker:  # who leads drops it, sooner or later
+            if exchange is not None and exchange.is_answered and not replica.has_taken:
+                yield from taken(replica, exchange, self._rules)
+        else:
             begun = with_first_record(replica, self._rules)
             yield from (after for after in begun if not any(one.covers(after) for one in known))
         merges = self._rules.delivery.merges
@@ -162,12 +163,14 @@ class TracedReplica:
         """
         kept = _distinct(possible)
         self._require_few(kept)
-        done = min((replica.heard for replica in kept), default=0)
+        done = min((replica.heard for replica in kept), default=0) if self._decisions else 0
         if done:
             kept = [replace(replica, heard=replica.heard - done) for replica in kept]
             self._decisions = self._decisions[done:]
         self.possible = kept
-        self._highest_ever = max(self._highest_ever, *(replica.high_watermark.high for replica in kept))
+        for replica in kept:
+            if replica.high_watermark.high > self._highest_ever:
+                self._highest_ever = replica.high_watermark.high
         if self.leadership is not None and not self.may_lead():
             self._highest_ever = max(self._highest_ever, self.leadership.high)
             self.leadership = None
@@ -229,6 +232,8 @@ class TracedReplica:
 def _distinct(possible: Iterable[Possibility]) -> list[Possibility]:
     """Return each possibility once."""
     kept = list(possible)
+    if len(kept) == 2:  # two are compared sooner than hashed
+        return kept[:1] if kept[0] == kept[1] else kept
     return kept if len(kept) == 1 else list(dict.fromkeys(kept))
 
 
