@@ -1,4 +1,4 @@
-"""Which packages come with the extra ``[spark]``, and what is said where they are missing?
+"""Which packages come with the extras ``[spark]`` and ``[cross-check]``, and what is said where they are missing?
 
 Reading a topic back and writing a run's tables need Spark and Arrow, some 450 MB. All that only reads the catalogue and
 asks the model does without: it imports the modules that use them, and these import them at their first use.
@@ -12,9 +12,18 @@ from types import ModuleType
 
 from typing_extensions import override
 
+from fault_injection.releases import UsageError
+
 SPARK_EXTRA = ("pyspark", "py4j", "pyarrow")
 """The packages that the extra brings."""
 INSTALL = "pip install 'kafka-conformance[spark]'"
+
+
+CROSS_CHECK_EXTRA = "duckdb"
+CROSS_CHECK_MISSING = (
+    "The cross-check counts with DuckDB, which is not installed. One command adds it: "
+    "pip install 'kafka-conformance[cross-check]'"
+)
 
 
 class SparkMissingError(Exception):
@@ -30,6 +39,16 @@ def require_spark() -> None:
     missing = [name for name in SPARK_EXTRA if find_spec(name) is None]
     if missing:
         raise _missing(", ".join(missing))
+
+
+def require_cross_check() -> None:
+    """Make sure that DuckDB is installed, before anything starts.
+
+    Raises:
+        UsageError: it is not; names the command that adds it.
+    """
+    if find_spec(CROSS_CHECK_EXTRA) is None:
+        raise UsageError(CROSS_CHECK_MISSING)
 
 
 def at_first_use(name: str) -> ModuleType:

@@ -1,12 +1,14 @@
 """What must have become of the records of a soak? ``prediction/``, frozen and hashed before the topic is read.
 
-``prediction.json`` (``SoakPrediction``) has the digests of two tables of Parquet:
+``prediction.json`` (``SoakPrediction``) has the digest of three tables of Parquet:
 
 ``prediction/ranges.parquet``: what every partition's log must hold, as ranges of offsets by leader epoch.
 ``prediction/batches.parquet``: what must have become of the batches that are no plain case. A plain case is a record
 that was acknowledged with an offset, and that offset of the partition holds this record. Every other batch that left a
 producer has a row: one that was acknowledged and must be lost, one that nobody was told of, one that was sent again.
 A record that is in no row, and was not acknowledged, never left its producer: it must be absent.
+``prediction/replicas.parquet``: below the end of a partition's log, the offsets at which two replicas must hold
+different records, or may. Everywhere else all replicas that have an offset must hold the same there.
 
 A record's copies, as predicted: its acknowledged offset, unless a row says that this batch is lost or may be either;
 and ``base_offset`` plus its place in the batch, for each row with the fate ``present``.
@@ -38,6 +40,7 @@ else:
 PREDICTION_FILE = "prediction/prediction.json"
 RANGES_FILE = "prediction/ranges.parquet"
 BATCHES_FILE = "prediction/batches.parquet"
+REPLICAS_FILE = "prediction/replicas.parquet"
 ACKNOWLEDGED, UNANSWERED = "acknowledged", "none"
 """Of a batch's answers two; the others are names of errors."""
 
@@ -47,6 +50,13 @@ class RangeFate(StrEnum):
 
     PRESENT = "present"
     LOST = "lost"
+    EITHER = "either"
+
+
+class ReplicasFate(StrEnum):
+    """What two replicas must hold at the same offsets: different records, or different or the same."""
+
+    DIFFERENT = "different"
     EITHER = "either"
 
 
@@ -97,6 +107,26 @@ def batches_schema() -> pa.Schema:
     )
 
 
+@cache
+def replicas_schema() -> pa.Schema:
+    """Return the columns of where two replicas must differ, or may.
+
+    rule: the name of the rule by which they do. reason: which leader epochs their records are of.
+    """
+    return pa.schema(
+        [
+            pa.field("partition", pa.int32(), nullable=False),
+            pa.field("broker_a", pa.int32(), nullable=False),
+            pa.field("broker_b", pa.int32(), nullable=False),
+            pa.field("first_offset", pa.int64(), nullable=False),
+            pa.field("last_offset", pa.int64(), nullable=False),
+            pa.field("fate", pa.string(), nullable=False),
+            pa.field("rule", pa.string(), nullable=False),
+            pa.field("reason", pa.string(), nullable=False),
+        ]
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class BatchRow:
     """A row of ``prediction/batches.parquet``."""
@@ -130,12 +160,26 @@ class RangeRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplicasRow:
+    """A row of ``prediction/replicas.parquet``."""
+
+    partition: int
+    broker_a: int
+    broker_b: int
+    first_offset: int
+    last_offset: int
+    fate: str
+    rule: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class SoakPrediction:
     """What is frozen.
 
     Attributes:
         rules_of: the release and mode whose rules predict.
-        digest: SHA-256 of the rows of both tables.
+        digest: SHA-256 of the rows of all tables.
         records: how many offsets are in ranges of each fate.
         touched: how many records were first sent while a fault stood.
         violation: the first event that no rule of the release allows, in words; None if every one is allowed.
@@ -163,7 +207,9 @@ def digest_of(*tables: pa.Table) -> str:
     return digest.hexdigest()
 
 
-def write_rows(path: Path, rows: Sequence[RangeRow] | Sequence[BatchRow], schema: pa.Schema) -> pa.Table:
+def write_rows(
+    path: Path, rows: Sequence[RangeRow] | Sequence[BatchRow] | Sequence[ReplicasRow], schema: pa.Schema
+) -> pa.Table:
     """Write rows of one of the tables, in their order, and return the table."""
     table = pa.Table.from_pylist([asdict(row) for row in rows], schema)
     path.parent.mkdir(parents=True, exist_ok=True)

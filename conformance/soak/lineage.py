@@ -10,15 +10,18 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from oracle.trace_check import TraceCheck, TraceSettings
-from oracle.tracing.committed import appended_in, final_log
+from oracle.tracing.committed import appended_in, final_log, replica_logs
 from oracle.tracing.observed import Acknowledged, BrokerEnded, LeadershipHeard
 from oracle.tracing.possibility import noting_epochs
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from conformance.record.soak import Soak
     from oracle.rules.rule_set import RuleSet
     from oracle.trace_check import TraceReport
     from oracle.tracing.committed import Epochs, FinalLog
+    from oracle.tracing.known_log import KnownLog
     from oracle.tracing.observed import Event, TopicPartition
     from oracle.vocabulary import BrokerId, LeaderEpoch, Offset
 
@@ -90,6 +93,10 @@ class Lineage:
     def final(self) -> dict[TopicPartition, FinalLog]:
         """Return what each partition holds at rest, once every event was replayed."""
         return {name: final_log(one) for name, one in self._check.partitions.items()}
+
+    def logs(self) -> dict[TopicPartition, Mapping[BrokerId, Sequence[KnownLog]]]:
+        """Return what the log of each replica may be at rest, once every event was replayed."""
+        return {name: replica_logs(one) for name, one in self._check.partitions.items()}
 
     def report(self) -> TraceReport:
         """Return what was seen."""

@@ -16,6 +16,7 @@ from conformance.record.soak_counted import (
     ClassCounted,
     Compared,
     Control,
+    ReplicasCounted,
     SoakCounted,
     SoakPartition,
     SoakRecord,
@@ -35,7 +36,7 @@ from conformance.record.soak_prediction import (
     ranges_schema,
     write_rows,
 )
-from conformance.record.soak_verdict import SoakVerdict
+from conformance.record.soak_verdict import ReplicasJudged, SoakVerdict
 from conformance.record.timeline import TIMELINE_FILE, Event, TimelineMark
 from conformance.record.verdict import VERDICT_FILE, Conformance, PromiseKept
 
@@ -120,7 +121,14 @@ def counted_in(partition: int, attempted: int, classes: Counts, read: int | None
 
 
 def counted_of(*partitions: SoakPartition, samples: Sequence[SoakRecord] = (), **more: Any) -> SoakCounted:  # noqa: ANN401
-    told = {"identity_holds": True, "control": Control(500, 490, 490, 0), "cross_check": (), **more}
+    replicas = ReplicasCounted(120, 0, {}, (), (), logs=6, log_bytes=1_234_567)
+    told = {
+        "identity_holds": True,
+        "control": Control(500, 490, 490, 0),
+        "cross_check": (),
+        "replicas": replicas,
+        **more,
+    }
     return SoakCounted(partitions, tuple(samples), Compared(40, 3, 150), **told)
 
 
@@ -154,12 +162,15 @@ def flowing(partitions: int, seconds: float, rate: int, states: Sequence[LedStat
     return SoakCourse(width, counts, counts, lag, tuple(min(one, partitions) for one in lag), courses)
 
 
+ALIKE = ReplicasJudged({})
 KEPT = SoakFiles(
     soak=asked(),
     counted=counted_of(
         counted_in(0, 1000, {"kept": ClassCounted(1000)}), counted_in(1, 900, {"kept": ClassCounted(900)})
     ),
-    verdict=SoakVerdict(Conformance.CONFORMS, PromiseKept.KEPT, "all 1,894 acknowledged records are there", (), 1),
+    verdict=SoakVerdict(
+        Conformance.CONFORMS, PromiseKept.KEPT, "all 1,894 acknowledged records are there", (), 1, replicas=ALIKE
+    ),
     course=flowing(2, 20.0, 100),
     faults=FaultTimeline((PlannedFault(5.0, FaultKind.KILL, 3.0, broker=1),), seed=7),
     marks=tuple(killed(1, 5.0, 3.0)),
@@ -185,6 +196,7 @@ LOSING = replace(
         faults_done=1,
         faults_left_out=1,
         notes=("a frame that was lain in wait for never came",),
+        replicas=ALIKE,
     ),
     faults=FaultTimeline(
         (PlannedFault(5.0, FaultKind.KILL_AHEAD, 3.0, partition=0), PlannedFault(44.0, FaultKind.ROLL, 1.0)), 7, True
