@@ -12,8 +12,6 @@ from types import ModuleType
 
 from typing_extensions import override
 
-from fault_injection.releases import UsageError
-
 SPARK_EXTRA = ("pyspark", "py4j", "pyarrow")
 """The packages that the extra brings."""
 INSTALL = "pip install 'kafka-conformance[spark]'"
@@ -41,14 +39,9 @@ def require_spark() -> None:
         raise _missing(", ".join(missing))
 
 
-def require_cross_check() -> None:
-    """Make sure that DuckDB is installed, before anything starts.
-
-    Raises:
-        UsageError: it is not; names the command that adds it.
-    """
-    if find_spec(CROSS_CHECK_EXTRA) is None:
-        raise UsageError(CROSS_CHECK_MISSING)
+def has_cross_check() -> bool:
+    """Return whether DuckDB is installed."""
+    return find_spec(CROSS_CHECK_EXTRA) is not None
 
 
 def at_first_use(name: str) -> ModuleType:

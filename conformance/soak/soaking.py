@@ -26,12 +26,12 @@ from conformance.soak.judging import judge_soak
 from conformance.soak.options import soak_of, timeline_of
 from conformance.soak.predicting import predict_soak
 from conformance.soak.producing import SoakProducers, loads_of
-from conformance.spark_extra import require_cross_check
+from conformance.spark_extra import CROSS_CHECK_MISSING, has_cross_check
 from conformance.spark_thread import SparkThread
 from conformance.work_directory import work_directory
 from fault_injection.cluster.client_links import relayed_bootstrap
 from fault_injection.cluster.lifecycle import Cluster
-from fault_injection.releases import schema_jar
+from fault_injection.releases import UsageError, schema_jar
 from fault_injection.wire.proxy import GateProxy
 
 if TYPE_CHECKING:
@@ -84,8 +84,8 @@ def soak(options: SoakOptions, runs: Path, tell: Callable[[str], None]) -> Soake
         ClusterError: brokers do not come up, or end by themselves.
         ReconcileError: Spark failed.
     """
-    if options.cross_check:
-        require_cross_check()
+    if options.cross_check and not has_cross_check():
+        raise UsageError(CROSS_CHECK_MISSING)
     timeline, wanted = timeline_of(options), soak_of(options, "soak")
     loads_of(wanted)
     with ExitStack() as stack:
