@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from conformance.record.soak_prediction import ReplicasFate
 from conformance.record.soak_verdict import ApartAs, JudgedRange, ReplicasJudged
-from conformance.soak.spans import Span, Spans, length, union, within, without
+from conformance.soak.spans import OffsetSpan, Spans, length, union, within, without
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -61,7 +61,7 @@ class JudgedReplicas:
         told = tuple(self._range(*one) for one in listed[:RANGES_TOLD])
         return ReplicasJudged(counts, told, len(listed[RANGES_TOLD:]))
 
-    def _range(self, kind: ApartAs, place: Place, span: Span) -> JudgedRange:
+    def _range(self, kind: ApartAs, place: Place, span: OffsetSpan) -> JudgedRange:
         reasons = (
             row.reason
             for row in self._rows
@@ -108,15 +108,15 @@ class JudgedReplicas:
 
 
 def _by_place(ranges: Iterable[DivergedRange] | Iterable[ReplicasRow]) -> dict[Place, Spans]:
-    found: defaultdict[Place, list[Span]] = defaultdict(list)
+    found: defaultdict[Place, list[OffsetSpan]] = defaultdict(list)
     for one in ranges:
-        found[one.partition, one.broker_a, one.broker_b].append(Span(one.first_offset, one.last_offset + 1))
+        found[one.partition, one.broker_a, one.broker_b].append(OffsetSpan(one.first_offset, one.last_offset + 1))
     return {place: union(spans) for place, spans in found.items()}
 
 
 def _offsets(spans: Mapping[Place, Spans]) -> int:
     """Return how many offsets of how many partitions these are, each once, whoever differs there."""
-    partitions: defaultdict[int, list[Span]] = defaultdict(list)
+    partitions: defaultdict[int, list[OffsetSpan]] = defaultdict(list)
     for (partition, *_), several in spans.items():
         partitions[partition] += several
     return sum(length(union(several)) for several in partitions.values())
@@ -126,5 +126,5 @@ def _each(several: Mapping[Place, Spans], what: Callable[[Place, Spans], Spans])
     return {at: left for at, spans in several.items() if (left := what(at, spans))}
 
 
-def _listed(several: Mapping[Place, Spans]) -> Iterator[tuple[Place, Span]]:
+def _listed(several: Mapping[Place, Spans]) -> Iterator[tuple[Place, OffsetSpan]]:
     return ((at, one) for at in sorted(several) for one in several[at])

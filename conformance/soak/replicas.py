@@ -16,7 +16,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from conformance.record.soak_prediction import ReplicasFate, ReplicasRow
-from conformance.soak.spans import Span, union, within, without
+from conformance.soak.spans import OffsetSpan, union, within, without
 from oracle.tracing.committed import replicas_apart
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def replicas_rows(lineage: Lineage, batches: Iterable[BatchRow]) -> Iterator[Rep
 
 
 def _rows(partition: int, one: ReplicasApart, rule: str, alike: Spans) -> Iterator[ReplicasRow]:
-    whole = (Span(one.first, one.last + 1),)
+    whole = (OffsetSpan(one.first, one.last + 1),)
     open_ones = within(whole, alike) if one.is_certain else whole
     told = [(span, ReplicasFate.EITHER) for span in open_ones]
     told += [(span, ReplicasFate.DIFFERENT) for span in without(whole, open_ones)]
@@ -70,16 +70,16 @@ def same_records(batches: Iterable[BatchRow]) -> Mapping[int, Spans]:
     for row in batches:
         if row.base_offset is not None:
             lines[row.partition, row.first_id - row.base_offset * row.step].append(row)
-    found: defaultdict[int, list[Span]] = defaultdict(list)
+    found: defaultdict[int, list[OffsetSpan]] = defaultdict(list)
     for (partition, _), rows in lines.items():
         found[partition] += _in_two_epochs(rows)
     return {partition: union(spans) for partition, spans in found.items()}
 
 
-def _in_two_epochs(rows: Iterable[BatchRow]) -> Iterator[Span]:
-    by_epoch: defaultdict[int, list[Span]] = defaultdict(list)
+def _in_two_epochs(rows: Iterable[BatchRow]) -> Iterator[OffsetSpan]:
+    by_epoch: defaultdict[int, list[OffsetSpan]] = defaultdict(list)
     for row in rows:
         assert row.base_offset is not None
-        by_epoch[row.leader_epoch].append(Span(row.base_offset, row.base_offset + row.count))
+        by_epoch[row.leader_epoch].append(OffsetSpan(row.base_offset, row.base_offset + row.count))
     for one, other in combinations(by_epoch.values(), 2):
         yield from within(union(one), union(other))

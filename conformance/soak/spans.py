@@ -11,23 +11,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-class Span(NamedTuple):
+class OffsetSpan(NamedTuple):
     """Offsets from the first on to before the end."""
 
     first: int
     end: int
 
 
-Spans = tuple[Span, ...]
+Spans = tuple[OffsetSpan, ...]
 """Spans of which none touches another, in the order of their offsets."""
 
 
-def union(spans: Iterable[Span]) -> Spans:
+def union(spans: Iterable[OffsetSpan]) -> Spans:
     """Return what some spans cover together."""
-    found: list[Span] = []
+    found: list[OffsetSpan] = []
     for one in sorted(spans):
         if found and one.first <= found[-1].end:
-            found[-1] = Span(found[-1].first, max(found[-1].end, one.end))
+            found[-1] = OffsetSpan(found[-1].first, max(found[-1].end, one.end))
         else:
             found.append(one)
     return tuple(found)
@@ -48,11 +48,13 @@ def length(spans: Spans) -> int:
     return sum(one.end - one.first for one in spans)
 
 
-def _pieces(*several: Spans) -> Iterable[Span]:
+def _pieces(*several: Spans) -> Iterable[OffsetSpan]:
     """Yield the pieces into which all ends cut the offsets: each is covered as a whole, or not at all."""
-    return (Span(*piece) for piece in pairwise(sorted({cut for spans in several for one in spans for cut in one})))
+    return (
+        OffsetSpan(*piece) for piece in pairwise(sorted({cut for spans in several for one in spans for cut in one}))
+    )
 
 
-def _has(spans: Spans, piece: Span) -> bool:
+def _has(spans: Spans, piece: OffsetSpan) -> bool:
     place = bisect_right(spans, piece.first, key=attrgetter("first"))
     return place > 0 and piece.first < spans[place - 1].end

@@ -22,7 +22,7 @@ from conformance.record.soak_prediction import (
 from conformance.record.soak_tables import read_replicas
 from conformance.soak.predicting import predict_soak
 from conformance.soak.replicas import same_records
-from conformance.soak.spans import Span
+from conformance.soak.spans import OffsetSpan
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
 
@@ -71,8 +71,8 @@ def row(first_id: int, base_offset: int | None, count: int, epoch: int, partitio
 @pytest.mark.parametrize(
     ("rows", "same"),
     [
-        ([row(30, 10, 5, 0), row(30, 10, 5, 2)], {0: (Span(10, 15),)}),
-        ([row(30, 10, 5, 0), row(36, 12, 9, 2)], {0: (Span(12, 15),)}),
+        ([row(30, 10, 5, 0), row(30, 10, 5, 2)], {0: (OffsetSpan(10, 15),)}),
+        ([row(30, 10, 5, 0), row(36, 12, 9, 2)], {0: (OffsetSpan(12, 15),)}),
         ([row(30, 10, 5, 0), row(30, 10, 5, 0)], {0: ()}),
         ([row(30, 10, 5, 0), row(30, 11, 5, 2)], {0: ()}),
         ([row(30, 10, 5, 0), row(30, 10, 5, 2, partition=1)], {0: (), 1: ()}),
@@ -80,6 +80,6 @@ def row(first_id: int, base_offset: int | None, count: int, epoch: int, partitio
     ],
 )
 def test_the_same_record_at_the_same_offset_is_no_difference_without_epochs(
-    rows: list[BatchRow], same: dict[int, tuple[Span, ...]]
+    rows: list[BatchRow], same: dict[int, tuple[OffsetSpan, ...]]
 ) -> None:
     assert same_records(rows) == same

@@ -5,19 +5,19 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.soak.spans import Span, Spans, length, union, within, without
+from conformance.soak.spans import OffsetSpan, Spans, length, union, within, without
 
 SOME = st.lists(
-    st.builds(lambda first, more: Span(first, first + more), st.integers(0, 30), st.integers(1, 9)), max_size=6
+    st.builds(lambda first, more: OffsetSpan(first, first + more), st.integers(0, 30), st.integers(1, 9)), max_size=6
 )
 
 
-def offsets(spans: Spans | list[Span]) -> set[int]:
+def offsets(spans: Spans | list[OffsetSpan]) -> set[int]:
     return {offset for one in spans for offset in range(one.first, one.end)}
 
 
 @given(SOME, SOME)
-def test_they_are_sets(some: list[Span], others: list[Span]) -> None:
+def test_they_are_sets(some: list[OffsetSpan], others: list[OffsetSpan]) -> None:
     one, other = union(some), union(others)
     assert offsets(one) == offsets(some)
     assert length(one) == len(offsets(some))
@@ -26,6 +26,6 @@ def test_they_are_sets(some: list[Span], others: list[Span]) -> None:
 
 
 @given(SOME, SOME)
-def test_none_touches_another(some: list[Span], others: list[Span]) -> None:
+def test_none_touches_another(some: list[OffsetSpan], others: list[OffsetSpan]) -> None:
     for spans in (union(some), within(union(some), union(others)), without(union(some), union(others))):
         assert spans == union(spans)
