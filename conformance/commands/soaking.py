@@ -20,7 +20,7 @@ from conformance.soak.fault_timeline import EVERY_S
 from conformance.soak.options import SoakOptions, timeline_of
 from conformance.soak.soaking import soak
 from fault_injection.releases import UsageError
-from reports.soak_page import write_soak_page
+from reports.soak_page import APART_WORDS, write_soak_page
 
 if TYPE_CHECKING:
     import argparse
@@ -185,8 +185,22 @@ def _tell(console: Console, options: SoakOptions, done: Soaked) -> None:
             parts += [f"{one.either:,} left open"] if one.either else []
             parts += [f"{one.against:,} AGAINST the prediction"] if one.against else []
             console.answer(f"  {name}: {one.records:,} ({means}): {', '.join(parts)}")
+    console.answer(f"  replicas: {_replicas(done)}")
     for finding in verdict.findings[1:]:
         console.answer(f"  {finding}")
     for note in verdict.notes:
         console.complain(note)
     console.answer(f"report: {page}")
+
+
+def _replicas(done: Soaked) -> str:
+    """Return in a line what their logs are, next to one another."""
+    logs, judged = done.counted.replicas, done.verdict.replicas
+    if logs is None or judged is None:
+        return "their logs were not compared"
+    told = [(judged.of(name), words) for name, words in APART_WORDS.items()]
+    found = [f"{count:,} offsets {words}" for count, words in told if count]
+    found += [f"{len(logs.lost_tails):,} have lost their tail"] if logs.lost_tails else []
+    found += [f"{logs.rotten:,} batches are not what their checksum says"] if logs.rotten else []
+    found += [f"{len(logs.unread):,} partitions were not read whole"] if logs.unread else []
+    return f"{logs.logs:,} logs, {logs.batches:,} batches the same on each; {', '.join(found) or 'nothing else'}"

@@ -1,12 +1,14 @@
 """What must have become of the records of a soak? ``prediction/``, frozen and hashed before the topic is read.
 
-``prediction.json`` (``SoakPrediction``) has the digests of two tables of Parquet:
+``prediction.json`` (``SoakPrediction``) has the digest of three tables of Parquet:
 
 ``prediction/ranges.parquet``: what every partition's log must hold, as ranges of offsets by leader epoch.
 ``prediction/batches.parquet``: what must have become of the batches that are no plain case. A plain case is a record
 that was acknowledged with an offset, and that offset of the partition holds this record. Every other batch that left a
 producer has a row: one that was acknowledged and must be lost, one that nobody was told of, one that was sent again.
 A record that is in no row, and was not acknowledged, never left its producer: it must be absent.
+``prediction/replicas.parquet``: below the end of a partition's log, the offsets at which two replicas must hold
+different records, or may. Everywhere else all replicas that have an offset must hold the same there.
 
 A record's copies, as predicted: its acknowledged offset, unless a row says that this batch is lost or may be either;
 and ``base_offset`` plus its place in the batch, for each row with the fate ``present``.
@@ -17,6 +19,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping  # noqa: TC003 - the decoder evaluates the fields' types
 from dataclasses import asdict, dataclass, fields
+from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -38,12 +41,20 @@ else:
 PREDICTION_FILE = "prediction/prediction.json"
 RANGES_FILE = "prediction/ranges.parquet"
 BATCHES_FILE = "prediction/batches.parquet"
+REPLICAS_FILE = "prediction/replicas.parquet"
 ACKNOWLEDGED, UNANSWERED = "acknowledged", "none"
 """Of a batch's answers two; the others are names of errors."""
 
 
 Int32: TypeAlias = int
 """A number that a column keeps in 32 bits; other columns have 64 for theirs."""
+
+
+class ReplicasFate(StrEnum):
+    """What two replicas must hold at the same offsets: different records, or different or the same."""
+
+    DIFFERENT = "different"
+    EITHER = "either"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +104,26 @@ class BatchRow:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class ReplicasRow:
+    """A row of ``prediction/replicas.parquet``: where two replicas must differ, or may.
+
+    Attributes:
+        fate: a ``ReplicasFate``.
+        rule: the name of the rule by which they do.
+        reason: which leader epochs their records are of.
+    """
+
+    partition: Int32
+    broker_a: Int32
+    broker_b: Int32
+    first_offset: int
+    last_offset: int
+    fate: str
+    rule: str
+    reason: str
+
+
 @cache
 def ranges_schema() -> pa.Schema:
     """Return the columns of ``prediction/ranges.parquet``: the fields of its rows."""
@@ -105,7 +136,13 @@ def batches_schema() -> pa.Schema:
     return _schema(BatchRow)
 
 
-def _schema(row: type[RangeRow | BatchRow]) -> pa.Schema:
+@cache
+def replicas_schema() -> pa.Schema:
+    """Return the columns of ``prediction/replicas.parquet``: the fields of its rows."""
+    return _schema(ReplicasRow)
+
+
+def _schema(row: type[RangeRow | BatchRow | ReplicasRow]) -> pa.Schema:
     kinds = {"Int32": pa.int32(), "int": pa.int64(), "int | None": pa.int64(), "str": pa.string()}
     columns = ((field.name, str(field.type)) for field in fields(row))
     return pa.schema([pa.field(name, kinds[kind], nullable="None" in kind) for name, kind in columns])
@@ -117,7 +154,7 @@ class SoakPrediction:
 
     Attributes:
         rules_of: the release and mode whose rules predict.
-        digest: SHA-256 of the rows of both tables.
+        digest: SHA-256 of the rows of all tables.
         records: how many offsets are in ranges of each fate.
         touched: how many records were first sent while a fault stood.
         violation: the first event that no rule of the release allows, in words; None if every one is allowed.
@@ -145,7 +182,9 @@ def digest_of(*tables: pa.Table) -> str:
     return digest.hexdigest()
 
 
-def write_rows(path: Path, rows: Sequence[RangeRow] | Sequence[BatchRow], schema: pa.Schema) -> pa.Table:
+def write_rows(
+    path: Path, rows: Sequence[RangeRow] | Sequence[BatchRow] | Sequence[ReplicasRow], schema: pa.Schema
+) -> pa.Table:
     """Write rows of one of the tables, in their order, and return the table."""
     table = pa.Table.from_pylist([asdict(row) for row in rows], schema)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -12,18 +12,19 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from oracle.trace_check import TraceCheck, TraceSettings
-from oracle.tracing.committed import appended_in, final_log
+from oracle.tracing.committed import appended_in, final_log, replica_logs
 from oracle.tracing.observed import Acknowledged, BrokerEnded, LeadershipHeard
 from oracle.tracing.possibility import noting_epochs
 from oracle.vocabulary import RangeFate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from conformance.record.soak import Soak
     from oracle.rules.rule_set import RuleSet
     from oracle.trace_check import TraceReport
     from oracle.tracing.committed import Epochs, FatedRange, FinalLog
+    from oracle.tracing.known_log import KnownLog
     from oracle.tracing.observed import Event, TopicPartition
     from oracle.vocabulary import BrokerId, LeaderEpoch, Offset
 
@@ -109,6 +110,10 @@ class Lineage:
         """Return whether all that was acknowledged is where its acknowledgement says."""
         every = chain.from_iterable(map(self.acknowledged, self.final))
         return self.knows_epochs and all(one.fate is RangeFate.PRESENT for one in every)
+
+    def logs(self) -> dict[TopicPartition, Mapping[BrokerId, Sequence[KnownLog]]]:
+        """Return what the log of each replica may be at rest, once every event was replayed."""
+        return {name: replica_logs(one) for name, one in self._check.partitions.items()}
 
     def report(self) -> TraceReport:
         """Return what was seen."""

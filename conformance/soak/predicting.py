@@ -16,11 +16,13 @@ from conformance.record.soak_prediction import (
     BATCHES_FILE,
     PREDICTION_FILE,
     RANGES_FILE,
+    REPLICAS_FILE,
     RangeRow,
     SoakPrediction,
     batches_schema,
     digest_of,
     ranges_schema,
+    replicas_schema,
     write_rows,
 )
 from conformance.record.timeline import Event, read_timeline
@@ -29,6 +31,7 @@ from conformance.soak.batches import FollowedBatches
 from conformance.soak.course import Course
 from conformance.soak.lineage import Lineage
 from conformance.soak.open_batches import IdsSentAgain
+from conformance.soak.replicas import replicas_rows
 from conformance.soak.stream import SoakStream
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode, RangeFate
@@ -63,9 +66,11 @@ def predict_soak(run: RunDirectory, soak: Soak, rules: RuleSet | None = None) ->
         why_not = str(error)
     ranges = [] if why_not else list(predicted.ranges())
     batches = [] if why_not else list(predicted.batches())
+    replicas = [] if why_not else list(replicas_rows(predicted.lineage, batches))
     tables = (
         write_rows(run.path / RANGES_FILE, ranges, ranges_schema()),
         write_rows(run.path / BATCHES_FILE, batches, batches_schema()),
+        write_rows(run.path / REPLICAS_FILE, replicas, replicas_schema()),
     )
     report = predicted.lineage.report()
     frozen = SoakPrediction(

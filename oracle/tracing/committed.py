@@ -13,7 +13,7 @@ Sources: KIP-101 (an epoch has one leader); Log, LeaderEpochFileCache.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import chain, groupby, pairwise
+from itertools import chain, combinations, groupby, pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,7 +24,7 @@ from oracle.tracing.observed import FetchAnswered, ObservedEpochRun
 from oracle.vocabulary import BrokerId, LeaderEpoch, Offset, RangeFate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from oracle.tracing.known_log import EpochLog, KnownLog
     from oracle.tracing.partition_replay import PartitionReplay
@@ -188,3 +188,68 @@ def _epochs_at(log: KnownLog, offset: Offset) -> Iterator[LeaderEpoch]:
         extent = _extent(log, entry.leader_epoch)
         if extent is not None and extent.first <= offset < extent.end:
             yield entry.leader_epoch
+
+
+# What do the replicas hold at rest, next to one another?
+
+
+class ReplicasApart(NamedTuple):
+    """Offsets ``first`` to ``last`` at which the logs of two brokers have, or may have, records of other leader epochs.
+
+    Attributes:
+        epochs: in which the record of each may have been appended.
+    """
+
+    brokers: tuple[BrokerId, BrokerId]
+    first: Offset
+    last: Offset
+    epochs: tuple[Epochs, Epochs]
+
+    @property
+    def is_certain(self) -> bool:
+        """Return whether they differ for certain: no epoch may be that of both."""
+        return not self.epochs[0] & self.epochs[1]
+
+
+def replica_logs(replay: PartitionReplay) -> dict[BrokerId, tuple[KnownLog, ...]]:
+    """Return of each broker that was heard of what its log may be, once every event was replayed.
+
+    Of a partition that was left open nothing is known: a broker's log is none.
+    """
+    known = {one.broker: tuple(possible.log for possible in one.possible) for one in replay.replicas}
+    return dict.fromkeys(replay.heard_of, ()) | known
+
+
+def replicas_apart(known: Mapping[BrokerId, Sequence[KnownLog]], end: Offset) -> Iterator[ReplicasApart]:
+    """Yield where replicas differ, or may, below the log's end at rest: a record's offset and epoch say which it is.
+
+    An offset that a log may not reach counts as what it has if it does: whether a tail is there is another question.
+    """
+    for brokers in combinations(sorted(known), 2):
+        for first, last, epochs in _side_by_side(known[brokers[0]], known[brokers[1]], end):
+            is_alike = epochs[0] == epochs[1] and len(epochs[0]) == 1
+            if all(epochs) and not is_alike:
+                yield ReplicasApart(brokers, first, last, epochs)
+
+
+def _side_by_side(
+    one: Sequence[KnownLog], other: Sequence[KnownLog], end: Offset
+) -> Iterator[tuple[Offset, Offset, tuple[Epochs, Epochs]]]:
+    """Yield the offsets, first and last, at which each of two logs is of the same epochs all along, with these."""
+    bounds = {bound for log in (*one, *other) for bound in _all_bounds(log) if 0 < bound < end}
+    cuts = sorted({Offset(0), end, *bounds})
+    pieces = [((_epochs_of(one, start), _epochs_of(other, start)), start, after) for start, after in pairwise(cuts)]
+    for epochs, alike in groupby(pieces, key=itemgetter(0)):
+        (_, start, after), *others = alike
+        yield start, Offset((others[-1][2] if others else after) - 1), epochs
+
+
+def _all_bounds(log: KnownLog) -> Iterator[Offset]:
+    for bound in (log.low, log.high):
+        yield bound.end
+        for entry in bound.epochs:
+            yield entry.start_offset
+
+
+def _epochs_of(logs: Sequence[KnownLog], offset: Offset) -> Epochs:
+    return frozenset(epoch for log in logs for epoch in _epochs_at(log, offset))

@@ -11,7 +11,7 @@ import shutil
 from collections import defaultdict
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ import pytest
 
 from conformance.record.directory import RunDirectory
 from conformance.record.soak import WIRE_FILE, read_soak
-from conformance.record.soak_prediction import BATCHES_FILE, RANGES_FILE, read_soak_prediction
+from conformance.record.soak_prediction import BATCHES_FILE, RANGES_FILE, REPLICAS_FILE, read_soak_prediction
 from conformance.record.wire_lines import lines_of
 from conformance.soak.predicting import predict_soak
 from fault_injection.wire.compressed_lines import CompressedLines
@@ -161,6 +161,9 @@ def test_a_partition_of_which_too_much_is_possible_is_left_open_in_all_rows(
     told = pq.read_table(soak.run.path / "acknowledged.parquet")["record_id"].to_pylist()
     assert set(told) <= {row["first_id"] + place * row["step"] for row in either for place in range(row["count"])}
     assert len(either) < len(told) / 20
+    replicas = pq.read_table(soak.run.path / REPLICAS_FILE).to_pylist()
+    assert {row["fate"] for row in replicas} == {"either"}
+    assert [row["last_offset"] + 1 for row in replicas] == [end for end in ends for _ in combinations(range(3), 2)]
 
 
 def test_a_trace_that_is_cut_predicts_nothing(tmp_path: Path) -> None:

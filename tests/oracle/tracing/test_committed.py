@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from oracle.log import EpochEntry
 from oracle.rules.by_version import rules_for
 from oracle.trace_check import TraceCheck
-from oracle.tracing.committed import FinalLog, appended_in, final_log
+from oracle.tracing.committed import FinalLog, appended_in, final_log, replicas_apart
 from oracle.tracing.known_log import EpochLog, KnownLog
 from oracle.tracing.observed import Acknowledged, BrokerEnded, BrokerStarted
 from oracle.tracing.possibility import has_epochs, noting_epochs
@@ -70,6 +70,37 @@ def test_a_replica_that_may_be_two_things_is_certain_of_what_both_have() -> None
     one, other = log((0, 0), end=10), log((0, 0), (1, 5), end=10)
     final = FinalLog(((KnownLog(one, one), KnownLog(other, other)),), Offset(10), BrokerId(1))
     assert fates(final, {0}, 0, 9) == [(0, 4, "present"), (5, 9, "either")]
+
+
+def apart(one: list[KnownLog], other: list[KnownLog], end: int = 10) -> list[tuple[int, int, bool]]:
+    found = replicas_apart({BrokerId(1): one, BrokerId(2): other}, Offset(end))
+    return [(it.first, it.last, it.is_certain) for it in found]
+
+
+def exact(*epochs: tuple[int, int], end: int = 10) -> KnownLog:
+    return KnownLog(log(*epochs, end=end), log(*epochs, end=end))
+
+
+def test_replicas_of_the_same_epochs_are_alike_however_far_they_reach() -> None:
+    leader = KnownLog(log((0, 0), (2, 6), end=10), log((0, 0), (2, 6), end=99))
+    assert apart([leader], [exact((0, 0), (2, 6))]) == []
+    assert apart([leader], [exact((0, 0), (2, 6), end=8)]) == []
+
+
+def test_where_two_epochs_appended_replicas_differ() -> None:
+    assert apart([exact((0, 0), (2, 5))], [exact((0, 0), (2, 7))]) == [(5, 6, True)]
+    assert apart([exact((0, 0), (1, 5))], [exact((0, 0), (2, 5))]) == [(5, 9, True)]
+    assert apart([exact((0, 0), (2, 5))], [exact((0, 0), (2, 7))], end=6) == [(5, 5, True)]
+
+
+def test_between_two_bounds_replicas_may_differ() -> None:
+    vague = KnownLog(log((0, 0), (2, 4), end=10), log((0, 0), (2, 7), end=10))
+    assert apart([vague], [exact((0, 0), (2, 5))]) == [(4, 4, False), (5, 6, False)]
+    assert apart([exact((0, 0), (1, 5))], [vague]) == [(4, 4, False), (5, 6, True), (7, 9, True)]
+
+
+def test_a_replica_that_may_be_two_things_may_differ() -> None:
+    assert apart([exact((0, 0)), exact((0, 0), (2, 8))], [exact((0, 0))]) == [(8, 9, False)]
 
 
 def test_the_spans_of_a_log_are_its_epochs() -> None:
