@@ -62,10 +62,12 @@ class Leadership:
         self._now = 0
         self._raises: deque[tuple[int, Offset]] = deque(maxlen=HISTORY)
         self.settings = settings
+        self._minimums = self._effective_minimums()
 
     def take_settings(self, settings: TraceSettings) -> None:
         """Note other settings: what stood still below the minimum may rise from now on."""
         self.settings = settings
+        self._minimums = self._effective_minimums()
         self.raise_high()
 
     def follower(self, broker: BrokerId) -> Follower:
@@ -79,6 +81,7 @@ class Leadership:
         """Note an ISR that the leader was told: it may know it from now on."""
         self.known = self.known.intersection(heard.replicas) if self.replicas else frozenset(heard.replicas)
         self.replicas = heard.replicas
+        self._minimums = self._effective_minimums()
         self.began_at = self.began_at or heard.at
         isr = frozenset(heard.isr)
         if not self.committed or self.committed[-1] != isr:
@@ -230,13 +233,13 @@ class Leadership:
 
     def may_suffice(self, isr: Collection[BrokerId]) -> bool:
         """Return whether an ISR may be as large as min.insync.replicas asks."""
-        return len(isr) >= min(self._minimums())
+        return len(isr) >= min(self._minimums)
 
     def suffices(self, isr: Collection[BrokerId]) -> bool:
         """Return whether an ISR is as large as min.insync.replicas asks, whichever value the leader goes by."""
-        return len(isr) >= max(self._minimums())
+        return len(isr) >= max(self._minimums)
 
-    def _minimums(self) -> list[int]:
+    def _effective_minimums(self) -> list[int]:
         """Return what the leader may go by: a change takes effect some time after it was made."""
         values = (self.settings.min_insync_replicas, self.settings.min_insync_replicas_before)
         return [self._rules.effective_min_isr(value, len(self.replicas)) for value in values if value is not None]

@@ -40,6 +40,7 @@ def test_an_epoch_is_there_from_its_start_to_the_next_one() -> None:
     assert fates(final, {0}, 0, 8) == [(0, 5, "present"), (6, 8, "lost")]
     assert fates(final, {2}, 0, 9) == [(0, 5, "lost"), (6, 9, "present")]
     assert fates(final, {1}, 3, 9) == [(3, 9, "lost")]
+    assert fates(final, {0}, 5, 6) == [(5, 5, "present"), (6, 6, "lost")]
 
 
 def test_between_two_bounds_of_a_start_either_may_be() -> None:
