@@ -44,6 +44,7 @@ class Lineage:
         extents: which offsets of a partition were acknowledged, by the leader epochs that they may be of.
         knows_epochs: whether each acknowledgement was of a known leader epoch.
         leaders: the broker of each leader epoch of a partition.
+        brokers: those that heard who leads.
     """
 
     def __init__(self, rules: RuleSet, soak: Soak) -> None:
@@ -54,6 +55,7 @@ class Lineage:
         self.knows_epochs = True
         self.leaders: dict[tuple[TopicPartition, LeaderEpoch], BrokerId] = {}
         self._led: defaultdict[tuple[TopicPartition, BrokerId], EpochJournal] = defaultdict(EpochJournal)
+        self.brokers: set[BrokerId] = set()
         self._leading: set[tuple[TopicPartition, BrokerId]] = set()
         self._appended: defaultdict[tuple[TopicPartition, BrokerId], EpochJournal] = defaultdict(EpochJournal)
 
@@ -70,6 +72,7 @@ class Lineage:
     def _heard(self, heard: LeadershipHeard) -> None:
         """Note who leads; one that goes on to lead goes on in its epoch, where batches carry none."""
         place = (heard.partition, heard.broker)
+        self.brokers.add(heard.broker)
         if heard.leader != heard.broker:
             self._leading.discard(place)
             return

@@ -40,7 +40,7 @@ def replicas_rows(lineage: Lineage, batches: Iterable[BatchRow]) -> Iterator[Rep
     rule = lineage.rules.truncation.rule.name
     for name, logs in sorted(lineage.logs().items()):
         end, why_open = final[name].end, final[name].why_open
-        for pair in combinations(sorted(logs), 2) if why_open is not None and end else ():
+        for pair in combinations(sorted(lineage.brokers), 2) if why_open is not None and end else ():
             yield ReplicasRow(name.partition, *pair, 0, end - 1, ReplicasFate.EITHER.value, rule, why_open or "")
         for one in replicas_apart(logs, end):
             yield from _rows(name.partition, one, rule, alike.get(name.partition, ()))

@@ -212,12 +212,8 @@ class ReplicasApart(NamedTuple):
 
 
 def replica_logs(replay: PartitionReplay) -> dict[BrokerId, tuple[KnownLog, ...]]:
-    """Return of each broker that was heard of what its log may be, once every event was replayed.
-
-    Of a partition that was left open nothing is known: a broker's log is none.
-    """
-    known = {one.broker: tuple(possible.log for possible in one.possible) for one in replay.replicas}
-    return dict.fromkeys(replay.heard_of, ()) | known
+    """Return of each broker that was heard of what its log may be, once every event was replayed."""
+    return {one.broker: tuple(possible.log for possible in one.possible) for one in replay.replicas}
 
 
 def replicas_apart(known: Mapping[BrokerId, Sequence[KnownLog]], end: Offset) -> Iterator[ReplicasApart]:

@@ -62,7 +62,6 @@ class PartitionReplay:
     Attributes:
         left_open: why it is not replayed any more, and nothing is known of it; None while it is.
         shown: the end of all offsets that were seen of it, once it is left open.
-        heard_of: the brokers that had been heard of until then.
     """
 
     def __init__(self, rules: RuleSet, settings: TraceSettings, judge: Judge) -> None:
@@ -71,7 +70,6 @@ class PartitionReplay:
         self.was_followed = False
         self.left_open: str | None = None
         self.shown = 0
-        self.heard_of: tuple[BrokerId, ...] = ()
         self._partition_epoch = -1
         self._rules = rules
         self._settings = settings
@@ -137,7 +135,7 @@ class PartitionReplay:
         """Follow the partition no longer, and forget all that may be."""
         self.left_open = str(many) if event.frame is None else f"{many} (frame {event.frame})"
         ends = (one.log.low.end for replica in self._replicas.values() for one in replica.possible)
-        self.shown, self.heard_of = max(_end_shown(event), *ends), tuple(self._replicas)
+        self.shown = max(_end_shown(event), *ends)
         self._begin()
 
     def _begin(self) -> None:
