@@ -31,6 +31,7 @@ AT_NIGHT = {
     "tests/fault_injection/cluster/": r"\[(0\.10\.2-process|4\.3-docker)\]",
     "tests/fault_injection/cluster/test_container_files.py": r"\[4\.3\]",
     "tests/fault_injection/cluster/test_several_controllers.py": r"\[3\.3\]",
+    "tests/fault_injection/cluster/test_advertised.py": r"docker|::test_another_machine_",
     "tests/fault_injection/cluster/test_isolation.py": r"_is_unregistered_.*\[process\]|_keeps_.*\[docker\]",
     "tests/fault_injection/faults/test_process_faults.py": r"\[docker-(kill|kill_together|stop|pause)-",
     # Releases between the oldest and the newest.

@@ -30,13 +30,13 @@ from conformance.soak.batches import FollowedBatches
 from conformance.soak.course import Course
 from conformance.soak.lineage import Lineage
 from conformance.soak.open_batches import IdsSentAgain
-from conformance.soak.stream import SoakStream
+from conformance.soak.stream import SoakStream, told_of
 from oracle.rules.by_version import rules_for
 from oracle.tracing.committed import LogFate
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from conformance.record.directory import RunDirectory
     from conformance.record.soak import Soak
@@ -47,7 +47,9 @@ if TYPE_CHECKING:
     from oracle.tracing.observed import TopicPartition
 
 
-def predict_soak(run: RunDirectory, soak: Soak, rules: RuleSet | None = None) -> SoakPrediction:
+def predict_soak(
+    run: RunDirectory, soak: Soak, rules: RuleSet | None = None, tell: Callable[[str], None] | None = None
+) -> SoakPrediction:
     """Predict what became of every record, write it to ``prediction/``, and return what is frozen.
 
     Args:
@@ -55,12 +57,13 @@ def predict_soak(run: RunDirectory, soak: Soak, rules: RuleSet | None = None) ->
         soak: of it.
         rules: another release's, by which frames that its brokers would not send are passed over; None takes those of
             the brokers.
+        tell: told every few seconds how far it is.
     """
     began = time.monotonic()
     predicted = _PredictionInMaking(run, soak, rules or rules_for(soak.version, MetadataMode(soak.metadata)))
     why_not = None
     try:
-        predicted.replay()
+        predicted.replay(tell or _untold)
     except (TraceUnreadableError, FramesMissingError) as error:
         why_not = str(error)
     ranges = [] if why_not else list(predicted.ranges())
@@ -85,6 +88,10 @@ def predict_soak(run: RunDirectory, soak: Soak, rules: RuleSet | None = None) ->
     return frozen
 
 
+def _untold(_line: str) -> None:
+    """Tell nobody."""
+
+
 def _counted(ranges: Sequence[RangeRow]) -> dict[str, int]:
     counts = {fate.value: 0 for fate in RangeFate}
     for row in ranges:
@@ -105,13 +112,13 @@ class _PredictionInMaking:
         self.touched = 0
         self._followed: FollowedBatches
 
-    def replay(self) -> None:
-        """Go through the trace once.
+    def replay(self, tell: Callable[[str], None]) -> None:
+        """Go through the trace once, and tell how far it is.
 
         Raises:
             TraceUnreadableError: it cannot be read.
         """
-        for event in SoakStream(self._run, self._soak, self._sent):
+        for event in told_of(SoakStream(self._run, self._soak, self._sent), self._soak, tell):
             self.lineage.feed(event)
             self.course.feed(event)
         self._followed = FollowedBatches(self._run, self._soak, self.lineage, self._again)
