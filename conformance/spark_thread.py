@@ -176,13 +176,21 @@ class SparkThread:
             reading,
         )
 
-    def try_executors(self, run: RunDirectory, bootstrap: str, topic: str, brokers: int) -> None:
-        """Make sure that the executors of a cluster can do what reconciling a soak asks of them.
+    def try_sharing(self, runs: Path) -> None:
+        """Make sure that the executors of a cluster share a directory with this machine.
 
         Raises:
-            ReconcileError: they cannot read or write the directory, or reach the brokers, or there is none of them.
+            ReconcileError: they do not, or there is none of them.
         """
-        self._done(lambda: executors.try_executors(self._session(), run.path, bootstrap, topic, brokers))
+        self._done(lambda: executors.try_sharing(self._session(), runs.absolute()))
+
+    def try_reaching(self, bootstrap: str, topic: str, brokers: int) -> None:
+        """Make sure that the executors of a cluster reach brokers, each of which has a partition of a topic.
+
+        Raises:
+            ReconcileError: they do not, or there is none of them.
+        """
+        self._done(lambda: executors.try_reaching(self._session(), bootstrap, topic, brokers))
 
     def reconcile_all(self, runs: Sequence[RunDirectory]) -> list[Reconciliation | ReconcileError]:
         """Reconcile runs from their files, in one query where that can be; what cannot be reconciled has its error.

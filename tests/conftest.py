@@ -46,6 +46,9 @@ AT_NIGHT = {
     "tests/conformance/reconcile/test_soak_on_a_cluster.py": r"::",
     # A soak of the oldest release, and the newest one where that loses; by day one with a kill.
     "tests/conformance/soak/test_soak_with_brokers.py": r"::test_releases_",
+    # A topic that is read on another machine, on a cluster of Spark that is started for each.
+    "tests/conformance/soak/test_soak_elsewhere.py": r"::",
+    "tests/conformance/reconcile/test_spark_watch.py": r"::test_a_cluster_without_",
     # Mistakes of every kind on clusters made for them, and a good cluster of every line.
     "tests/conformance/audit/test_seeded_mistakes.py": r"::test_(?!every_check_)",
     "tests/conformance/audit/test_demonstrations_with_brokers.py": r"::test_(brokers_do_the_harm|a_topic)_|\[known-",

@@ -62,41 +62,40 @@ class Hunger:
         return f"Spark on {self._master} has had no executor for {self._patience_s:g} s: {why}."
 
 
-def try_executors(spark: SparkSession, run: Path, bootstrap: str, topic: str, brokers: int) -> None:
-    """Have executors write and read in a soak's directory, and in a topic with a partition on each broker.
+def try_sharing(spark: SparkSession, runs: Path) -> None:
+    """Have executors write and read in the directory in which soaks have theirs.
 
     Raises:
-        ReconcileError: they cannot; says what is to be changed.
+        ReconcileError: they have another directory at that path, or none; says what is to be changed.
     """
-    tasks = max(brokers, _ROUNDS * spark.sparkContext.defaultParallelism)
-    _share(spark, run / _TRIED, tasks)
-    numbers = spark.range(0, tasks, numPartitions=tasks)
-    rows = numbers.select(
-        F.col("id").cast("string").alias("value"), (F.col("id") % brokers).cast("int").alias("partition")
-    )
-    with failing_as(f"executors of {spark.sparkContext.master} tried to reach the brokers at {bootstrap}"):
-        to = {"kafka.bootstrap.servers": bootstrap, "kafka.enable.idempotence": "false", "kafka.max.block.ms": "20000"}
-        rows.write.format("kafka").options(**to, topic=topic).save()
-        there = spark.read.format("kafka").options(**to, subscribe=topic, startingOffsets="earliest").load().count()
-    if there < tasks:
-        raise ReconcileError(
-            f"Executors of {spark.sparkContext.master} wrote {tasks} records to {topic}: {there} are there."
-        )
-
-
-def _share(spark: SparkSession, directory: Path, tasks: int) -> None:
-    """Make sure that a file that executors write is here, and that one that is here is read by them."""
-    master = spark.sparkContext.master
+    directory, tasks = runs / _TRIED, _ROUNDS * spark.sparkContext.defaultParallelism
     advice = (
-        f"--runs-dir must be on a file system that executors of {master} share with this machine, under the same path, "
-        "and may write to"
+        f"--runs-dir must be on a file system that executors of {spark.sparkContext.master} share with this machine, "
+        "under the same path, and may write to"
     )
     try:
-        with failing_as(f"executors tried to write and read in {directory.parent}; {advice}"):
+        with failing_as(f"executors tried to write and read in {runs}: {advice}"):
             spark.range(0, tasks, numPartitions=tasks).write.mode("overwrite").parquet(str(directory))
             there = sum(1 for _ in directory.glob("*.parquet"))
             read = spark.read.schema("id long").parquet(str(directory)).count() if there else 0
     finally:
         shutil.rmtree(directory, ignore_errors=True)
     if (there, read) != (tasks, tasks):
-        raise ReconcileError(f"Executors wrote {tasks} files in {directory.parent}, and {there} are there: {advice}.")
+        raise ReconcileError(f"Executors wrote {tasks} files in {runs}, and {there} are there: {advice}.")
+
+
+def try_reaching(spark: SparkSession, bootstrap: str, topic: str, brokers: int) -> None:
+    """Have executors write and read a topic that has a partition on each broker.
+
+    Raises:
+        ReconcileError: they do not reach one.
+    """
+    master, tasks = spark.sparkContext.master, max(brokers, _ROUNDS * spark.sparkContext.defaultParallelism)
+    partition = (F.col("id") % brokers).cast("int").alias("partition")
+    rows = spark.range(0, tasks, numPartitions=tasks).select(F.col("id").cast("string").alias("value"), partition)
+    to = {"kafka.bootstrap.servers": bootstrap, "kafka.enable.idempotence": "false", "kafka.max.block.ms": "20000"}
+    with failing_as(f"executors of {master} tried to reach the brokers at {bootstrap} (--advertise)"):
+        rows.write.format("kafka").options(**to, topic=topic).save()
+        there = spark.read.format("kafka").options(**to, subscribe=topic, startingOffsets="earliest").load().count()
+    if there < tasks:
+        raise ReconcileError(f"Executors of {master} wrote {tasks} records to {topic}, and {there} are there.")

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import shutil
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.clients.topics import create_spread_topic
 from conformance.observation.frame_events import is_wanted
 from conformance.probes.connection import BrokerConnection, partition_metadata
+from conformance.reconcile.errors import ReconcileError
 from conformance.record.directory import RunDirectory, run_name, topic_name
 from conformance.record.soak import WIRE_FILE, Soak, SoakPhase, note_soak
 from conformance.record.soak_faults import write_faults
@@ -32,11 +33,11 @@ from conformance.spark_thread import SparkThread
 from conformance.work_directory import work_directory
 from fault_injection.cluster.client_links import relayed_bootstrap
 from fault_injection.cluster.lifecycle import Cluster
-from fault_injection.releases import schema_jar
+from fault_injection.releases import UsageError, schema_jar
 from fault_injection.wire.proxy import GateProxy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from conformance.clients.ledger_producer import Progress
@@ -93,9 +94,12 @@ def soak(options: SoakOptions, runs: Path, tell: Callable[[str], None]) -> Soake
         elsewhere = None if is_local(options.run.spark_master) else tried.enter_context(_new_spark(options))
         if elsewhere is not None:
             await_spark(tell, elsewhere, options.run.spark_master)
+            with _refusing():
+                elsewhere.try_sharing(runs)
         soaking = _Soaking(options, timeline, stack, place, runs, tell)
         if elsewhere is not None:
-            soaking.try_executors(elsewhere)
+            with _refusing():
+                soaking.try_reaching(elsewhere)
         tried.close()
         return soaking.finish(*soaking.produce())
 
@@ -103,6 +107,15 @@ def soak(options: SoakOptions, runs: Path, tell: Callable[[str], None]) -> Soake
 def _new_spark(options: SoakOptions) -> SparkThread:
     settings = spark_settings(options.spark_settings, options.run.spark_master, options.advertised)
     return SparkThread(options.run.spark_master, records=options.records or 10**6, settings=settings)
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Make it the user's error that a cluster of Spark cannot do what a soak needs."""
+    try:
+        yield
+    except ReconcileError as error:
+        raise UsageError(str(error)) from error
 
 
 class _Soaking:
@@ -146,12 +159,14 @@ class _Soaking:
         self._cluster = stack.enter_context(Cluster.start(spec, jars, backend, self._gate, place, tell))
         self.soak = note_soak(self.run, wanted, topic_id=self._created(wanted), bootstrap=self._bootstrap)
 
-    def try_executors(self, spark: SparkThread) -> None:
+    def try_reaching(self, spark: SparkThread) -> None:
         """Make sure, before records are sent, that a cluster of Spark will be able to read them."""
-        self._tell(f"tries whether executors of {self._options.run.spark_master} reach {self.run.path} and the brokers")
+        self._tell(
+            f"tries whether executors of {self._options.run.spark_master} reach the brokers at {self._bootstrap}"
+        )
         ids, topic = self._options.ground.brokers, f"{self.soak.topic}-executors"
         create_spread_topic(self._bootstrap.split(","), topic, [[one] for one in ids])
-        spark.try_executors(self.run, self._bootstrap, topic, len(ids))
+        spark.try_reaching(self._bootstrap, topic, len(ids))
 
     @property
     def _bootstrap(self) -> str:
