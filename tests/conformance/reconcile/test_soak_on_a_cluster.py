@@ -146,3 +146,14 @@ def test_it_is_told_how_far_the_cluster_is(made: Made, directory: Path, monkeypa
         counted = spark.reconcile_soak(RunDirectory(made.run), made.soak, data=made.data, tell=lines.append)
     assert counted == made.expected
     assert [line for line in lines if line.startswith("read some ")]
+
+
+def test_a_cluster_without_a_worker_is_said_to_have_none(directory: Path) -> None:
+    end_running_session()
+    with standalone(directory / "empty", workers=0) as engine, SparkThread(engine.url, patience_s=8) as spark:
+        with pytest.raises(ReconcileError) as refused:
+            spark._done(lambda: spark._session().range(10).count())
+        assert str(refused.value).startswith(
+            f"Spark on {engine.url} has had no executor for 8 s: no worker has a core and 1g"
+        )
+        assert "127.0.0.1 (--advertise, or spark.driver.host)" in str(refused.value)

@@ -7,16 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.standalone import standalone
-from conformance.reconcile.errors import ReconcileError
-from conformance.reconcile.session import end_running_session
 from conformance.reconcile.spark_watch import LOOK_EVERY_S, Reading, SparkWatch, StageSeen
-from conformance.spark_thread import SparkThread
 from fault_injection.waiting import until
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pyspark.sql import SparkSession
 
 RECORDS = 1000
@@ -58,11 +52,6 @@ def test_stages_before_and_after_the_reading_are_counts() -> None:
     assert [line.partition(",")[0] for line in lines] == ["counts: stage 1", "read 500 of 1", "counts: stage 5"]
 
 
-@pytest.fixture
-def no_session() -> None:
-    end_running_session()
-
-
 @pytest.mark.spark
 @pytest.mark.timeout(120)
 def test_stages_of_a_session_on_this_machine_are_seen_under_way(spark: SparkSession) -> None:
@@ -83,17 +72,3 @@ def test_stages_of_a_session_on_this_machine_are_seen_under_way(spark: SparkSess
         doing.exception()
     assert lines[0].startswith("read 0 of 1,000 (")
     assert lines[0].endswith(" of 64 tasks)")
-
-
-@pytest.mark.spark
-@pytest.mark.alone
-@pytest.mark.timeout(300)
-@pytest.mark.usefixtures("no_session")
-def test_a_cluster_without_a_worker_is_said_to_have_none(tmp_path: Path) -> None:
-    with standalone(tmp_path, workers=0) as engine, SparkThread(engine.url, patience_s=8) as spark:
-        with pytest.raises(ReconcileError) as refused:
-            spark._done(lambda: spark._session().range(10).count())
-        assert str(refused.value).startswith(
-            f"Spark on {engine.url} has had no executor for 8 s: no worker has a core and 1g"
-        )
-        assert "127.0.0.1 (--advertise, or spark.driver.host)" in str(refused.value)
