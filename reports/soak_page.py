@@ -214,10 +214,12 @@ def _lasted(soak: Soak) -> dict[str, object]:
 
 
 def repeat_command(soak: Soak, faults: FaultTimeline) -> list[str]:
-    """Return the command that does the same again, with the faults of the directory in which it is given.
+    """Return the command that does the same again: faults that were drawn are drawn again.
 
-    Its parts are to be joined by blanks: the command, and each option with its value.
+    Those of a file are the soak's own, so that its directory is where the command is given. Its parts are to be joined
+    by blanks: the command, and each option with its value.
     """
+    seed = soak.faults.removeprefix("seed ") if soak.every_s is not None else None
     options = {
         "--kafka": f"{soak.version}/{soak.metadata}",
         "--records": soak.records,
@@ -230,7 +232,9 @@ def repeat_command(soak: Soak, faults: FaultTimeline) -> list[str]:
         "--acks": soak.acks.value,
         "--value-bytes": soak.value_length,
         "--seed": soak.seed,
-        "--faults": FAULTS_FILE if faults.faults else "none",
+        "--faults": seed or (FAULTS_FILE if faults.faults else "none"),
+        "--every": None if soak.every_s is None else f"{soak.every_s:g}s",
     }
     given = [shlex.join([name, str(value)]) for name, value in options.items() if value is not None]
-    return ["kafka-conformance soak", *given, *(["--idempotent"] if soak.is_idempotent else [])]
+    flags = {"--provoke": soak.is_provoking and seed is not None, "--idempotent": soak.is_idempotent}
+    return ["kafka-conformance soak", *given, *(name for name, is_set in flags.items() if is_set)]

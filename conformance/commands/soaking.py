@@ -19,11 +19,15 @@ from conformance.session import seed_of
 from conformance.soak.fault_timeline import EVERY_S
 from conformance.soak.options import SoakOptions, timeline_of
 from conformance.soak.soaking import soak
+from conformance.spark_master import is_local
+from conformance.spark_settings import spark_setting, spark_settings
+from fault_injection.cluster.hosts import advertised_host
 from fault_injection.releases import UsageError
 from reports.soak_page import APART_WORDS, write_soak_page
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from conformance.commands.parser import Parser
     from conformance.console import Console
@@ -63,6 +67,7 @@ def add_soak(parser: Parser) -> None:
     _add_load(parser)
     _add_faults(parser)
     parser.add_argument("--cross-check", action="store_true", help="count every class again with DuckDB")
+    _add_cluster(parser)
     parser.add_argument("--runs-dir", type=Path, default=Path("soaks"), help="where it goes (default: soaks)")
     add_run_options(parser.add_argument)
     add_json(parser)
@@ -101,6 +106,20 @@ def _add_faults(parser: Parser) -> None:
     parser.add_argument("--plan", action="store_true", help="say which faults come when, and run nothing")
 
 
+def _add_cluster(parser: Parser) -> None:
+    parser.add_argument(
+        "--advertise", metavar="HOST", help="this machine's name or address where Spark's executors reach the brokers"
+    )
+    parser.add_argument(
+        "--spark-conf",
+        type=spark_setting,
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="a setting of Spark, such as spark.executor.memory=4g; may be repeated",
+    )
+
+
 def many(text: str) -> int:
     """Return a number of records, such as ``500K`` or ``10M``."""
     number, unit = (text[:-1], UNITS[text[-1].upper()]) if text[-1:].upper() in UNITS else (text, 1)
@@ -125,6 +144,8 @@ def _options(parsed: argparse.Namespace) -> SoakOptions:
     check_options(run)
     seed = seed_of(run)
     records = RECORDS_DEFAULT if parsed.records is None and parsed.duration is None else parsed.records
+    advertised = None if parsed.advertise is None else advertised_host(parsed.advertise)
+    spark_settings(parsed.spark_conf, run.spark_master, advertised)
     line = line_named(parsed.kafka, own=run.own)
     if parsed.replicas > 1 and (parsed.min_insync_replicas or 1) > parsed.replicas:
         raise UsageError(f"--min-insync-replicas {parsed.min_insync_replicas}: there are {parsed.replicas} replicas.")
@@ -146,6 +167,8 @@ def _options(parsed: argparse.Namespace) -> SoakOptions:
         every_s=parsed.every,
         is_provoking=parsed.provoke,
         cross_check=parsed.cross_check,
+        advertised=advertised,
+        spark_settings=tuple(parsed.spark_conf),
     )
 
 
@@ -159,6 +182,8 @@ def _soak(console: Console, parsed: argparse.Namespace) -> int:
         return 0
     check_writable(parsed.runs_dir)
     console.progress(f"seed {options.seed}")
+    for sentence in _warnings(options):
+        console.complain(sentence)
     try:
         done = soak(options, parsed.runs_dir, console.progress)
     except ReconcileError as error:
@@ -166,6 +191,15 @@ def _soak(console: Console, parsed: argparse.Namespace) -> int:
         return EXIT_CODES[Conformance.HARNESS_ERROR]
     _tell(console, options, done)
     return EXIT_CODES[done.verdict.conformance]
+
+
+def _warnings(options: SoakOptions) -> Iterator[str]:
+    """Yield what is allowed, and hardly meant."""
+    at, master = options.advertised, options.run.spark_master
+    if at is not None and at.is_seen_here_alone:
+        yield f"--advertise {at.name} is {at.address} here, which no other machine reaches"
+    if at is not None and is_local(master):
+        yield f"--advertise {at.name} lets others at the brokers, and Spark is on this machine alone: {master}"
 
 
 def _tell(console: Console, options: SoakOptions, done: Soaked) -> None:

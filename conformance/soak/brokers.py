@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from conformance.probes.connection import PartitionMetadata
+    from fault_injection.cluster.hosts import AdvertisedHost
     from fault_injection.cluster.lifecycle import Cluster
     from fault_injection.releases import MetadataMode, Release
 
@@ -43,6 +44,7 @@ def soak_spec(
     brokers: int,
     lag_time_max_ms: int,
     overrides: Mapping[str, str] | None = None,
+    advertised: AdvertisedHost | None = None,
 ) -> ClusterSpec:
     """Return the brokers of a soak: a dead one is noticed after 2 s, and clients reach them through the gate too.
 
@@ -52,6 +54,7 @@ def soak_spec(
         brokers: how many may have replicas: 1, 2, and so on.
         lag_time_max_ms: ``replica.lag.time.max.ms``.
         overrides: broker settings of the user's own.
+        advertised: where who reads the topic reaches them, if not on this machine alone; producers go through the gate.
     """
     return ClusterSpec(
         release,
@@ -59,6 +62,7 @@ def soak_spec(
         broker_ids=tuple(range(1, brokers + 1)),
         timing=Timing.SESSION,
         overrides={LAG_SETTING: str(lag_time_max_ms), **(overrides or {})},
+        advertised=advertised,
         client_links=True,
     )
 

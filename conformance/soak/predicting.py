@@ -32,12 +32,12 @@ from conformance.soak.course import Course
 from conformance.soak.lineage import Lineage
 from conformance.soak.open_batches import IdsSentAgain
 from conformance.soak.replicas import replicas_rows
-from conformance.soak.stream import SoakStream
+from conformance.soak.stream import SoakStream, told_of
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode, RangeFate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from conformance.record.directory import RunDirectory
     from conformance.record.soak import Soak
@@ -48,7 +48,9 @@ if TYPE_CHECKING:
     from oracle.tracing.observed import TopicPartition
 
 
-def predict_soak(run: RunDirectory, soak: Soak, rules: RuleSet | None = None) -> SoakPrediction:
+def predict_soak(
+    run: RunDirectory, soak: Soak, rules: RuleSet | None = None, tell: Callable[[str], None] | None = None
+) -> SoakPrediction:
     """Predict what became of every record, write it to ``prediction/``, and return what is frozen.
 
     Args:
@@ -56,12 +58,13 @@ def predict_soak(run: RunDirectory, soak: Soak, rules: RuleSet | None = None) ->
         soak: of it.
         rules: another release's, by which frames that its brokers would not send are passed over; None takes those of
             the brokers.
+        tell: told every few seconds how far it is.
     """
     began = time.monotonic()
     predicted = _PredictionInMaking(run, soak, rules or rules_for(soak.version, MetadataMode(soak.metadata)))
     why_not = None
     try:
-        predicted.replay()
+        predicted.replay(tell or _untold)
     except (TraceUnreadableError, FramesMissingError) as error:
         why_not = str(error)
     ranges = [] if why_not else list(predicted.ranges())
@@ -88,6 +91,10 @@ def predict_soak(run: RunDirectory, soak: Soak, rules: RuleSet | None = None) ->
     return frozen
 
 
+def _untold(_line: str) -> None:
+    """Tell nobody."""
+
+
 def _counted(ranges: Sequence[RangeRow]) -> dict[str, int]:
     counts = {fate.value: 0 for fate in RangeFate}
     for row in ranges:
@@ -108,14 +115,14 @@ class _PredictionInMaking:
         self.touched = 0
         self._followed: FollowedBatches
 
-    def replay(self) -> None:
-        """Go through the trace.
+    def replay(self, tell: Callable[[str], None]) -> None:
+        """Go through the trace, and tell how far it is.
 
         Raises:
             TraceUnreadableError: it cannot be read.
         """
         stream = SoakStream(self._run, self._soak, self._sent)
-        for event in stream:
+        for event in told_of(stream, self._soak, tell):
             self.lineage.feed(event)
             self.course.feed(event)
         self._is_plain = not stream.produced.unplaced and self._again.are_none and self.lineage.keeps_all()

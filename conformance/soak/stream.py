@@ -7,6 +7,7 @@ their answers on the wire: the answer of a broker says where it appended a batch
 from __future__ import annotations
 
 import heapq
+import time
 from collections.abc import Callable
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -31,7 +32,7 @@ from oracle.tracing.observed import (
 from oracle.vocabulary import Acks, BrokerId, Offset
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from conformance.record.directory import RunDirectory
     from conformance.record.soak import Soak
@@ -99,6 +100,29 @@ class SoakStream:
             yield from self.produced.of(moment)
         else:
             yield from self.frames.of(moment)
+
+
+TOLD_EVERY_S = 5.0
+_LOOKED_AT = 1024
+"""The clock is looked at once in so many events."""
+
+
+def told_of(events: Iterable[Event], soak: Soak, tell: Callable[[str], None]) -> Iterator[Event]:
+    """Yield the events of a soak, and tell every few seconds how far they are: which time of the soak they are of.
+
+    Args:
+        events: in the order of time.
+        soak: whose beginning and end are known.
+        tell: told in a line.
+    """
+    began_s = told_s = time.monotonic()
+    lasted = max((soak.ended_ns or soak.began_ns) - soak.began_ns, 1)
+    for count, event in enumerate(events):
+        if count % _LOOKED_AT == 0 and (now_s := time.monotonic()) - told_s >= TOLD_EVERY_S:
+            told_s, part = now_s, min(max((event.at - soak.began_ns) / lasted, 0.0), 1.0)
+            left = f", some {(now_s - began_s) * (1 - part) / part:,.0f} s left" if part else ""
+            tell(f"replayed {part:.0%} of the soak: {count:,} events, {count / (now_s - began_s):,.0f} a second{left}")
+        yield event
 
 
 class ProduceEvents:

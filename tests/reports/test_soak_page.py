@@ -110,6 +110,13 @@ def test_what_was_asked_can_be_asked_again(tmp_path: Path) -> None:
     assert "--duration" not in text
 
 
+def test_faults_that_were_drawn_are_drawn_again(tmp_path: Path) -> None:
+    drawn = asked(seed=3, every_s=20.0, is_provoking=True)
+    text = _text(_page(replace(KEPT, soak=drawn), tmp_path))
+
+    assert "--seed 3 --faults 7 --every 20s --provoke" in text
+
+
 def test_what_is_against_the_prediction_is_marked_and_named(tmp_path: Path) -> None:
     page = _page(LOSING, tmp_path)
 

@@ -22,6 +22,7 @@ from conformance.record.directory import RunDirectory
 from conformance.record.soak import WIRE_FILE, read_soak
 from conformance.record.soak_prediction import BATCHES_FILE, RANGES_FILE, REPLICAS_FILE, read_soak_prediction
 from conformance.record.wire_lines import lines_of
+from conformance.soak import stream
 from conformance.soak.predicting import predict_soak
 from fault_injection.wire.compressed_lines import CompressedLines
 from oracle.rules.by_version import rules_for
@@ -115,6 +116,22 @@ def test_the_same_wire_gives_the_same_digest_whatever_else_is_there(tmp_path: Pa
         (soak.run.path / name).unlink()
     again = predict_soak(soak.run, read_soak(soak.run))
     assert again.digest == soak.prediction.digest == read_soak_prediction(soak.run).digest
+
+
+def test_it_is_told_how_far_the_replay_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream, "TOLD_EVERY_S", 0.0)
+    monkeypatch.setattr(stream, "_LOOKED_AT", 100)
+    shutil.copytree(RECORDED / "4.4.0-mixed", tmp_path / "soak")
+    run, lines = RunDirectory(tmp_path / "soak"), list[str]()
+    prediction = predict_soak(run, read_soak(run), tell=lines.append)
+    told = [re.match(r"replayed (\d+)% of the soak: ([\d,]+) events, [\d,]+ a second", line) for line in lines]
+    parts, counts = ([int(one[place].replace(",", "")) for one in told if one] for place in (1, 2))
+    assert len(parts) == len(lines) == len(range(0, prediction.events, 100))
+    assert parts == sorted(parts)
+    assert counts == list(range(0, prediction.events, 100))
+    assert parts[0] == 0
+    assert parts[-1] > 90
+    assert lines[len(lines) // 2].endswith(" s left")
 
 
 def test_a_number_that_no_rule_allows_is_told(tmp_path: Path) -> None:
