@@ -66,6 +66,7 @@ def add_soak(parser: Parser) -> None:
     parser.add_argument("--kafka", default=NEWEST, metavar="V", help="the release, as 2.8.2 or 3.9/zookeeper (newest)")
     _add_load(parser)
     _add_faults(parser)
+    parser.add_argument("--sample", action="store_true", help="join one record in 64 by itself, as a control")
     parser.add_argument("--cross-check", action="store_true", help="count every class again with DuckDB")
     _add_cluster(parser)
     parser.add_argument("--runs-dir", type=Path, default=Path("soaks"), help="where it goes (default: soaks)")
@@ -166,6 +167,7 @@ def _options(parsed: argparse.Namespace) -> SoakOptions:
         faults=seed if parsed.faults is FROM_SEED else parsed.faults,
         every_s=parsed.every,
         is_provoking=parsed.provoke,
+        is_sampled=parsed.sample,
         cross_check=parsed.cross_check,
         advertised=advertised,
         spark_settings=tuple(parsed.spark_conf),

@@ -68,17 +68,11 @@ def predict_soak(
     except (TraceUnreadableError, FramesMissingError) as error:
         why_not = str(error)
     ranges = [] if why_not else list(predicted.ranges())
-    batches = [] if why_not else list(predicted.batches())
-    replicas = [] if why_not else list(replicas_rows(predicted.lineage, batches))
-    tables = (
-        write_rows(run.path / RANGES_FILE, ranges, ranges_schema()),
-        write_rows(run.path / BATCHES_FILE, batches, batches_schema()),
-        write_rows(run.path / REPLICAS_FILE, replicas, replicas_schema()),
-    )
+    digest = _write(run, ranges, predicted, is_known=why_not is None)
     report = predicted.lineage.report()
     frozen = SoakPrediction(
         rules_of=f"{predicted.lineage.rules.version} {predicted.lineage.rules.metadata.value}",
-        digest=digest_of(*tables),
+        digest=digest,
         records=_counted(ranges),
         touched=predicted.touched,
         events=sum(report.events.values()),
@@ -89,6 +83,17 @@ def predict_soak(
     run.write(PREDICTION_FILE, frozen)
     run.write(COURSE_FILE, predicted.course.course())
     return frozen
+
+
+def _write(run: RunDirectory, ranges: Sequence[RangeRow], predicted: _PredictionInMaking, *, is_known: bool) -> str:
+    """Write what was predicted as tables, which are empty if nothing is known; return their digest."""
+    batches = list(predicted.batches()) if is_known else []
+    replicas = list(replicas_rows(predicted.lineage, batches)) if is_known else []
+    return digest_of(
+        write_rows(run.path / RANGES_FILE, ranges, ranges_schema()),
+        write_rows(run.path / BATCHES_FILE, batches, batches_schema()),
+        write_rows(run.path / REPLICAS_FILE, replicas, replicas_schema()),
+    )
 
 
 def _untold(_line: str) -> None:

@@ -238,8 +238,14 @@ class _Soaking:
         )
         began_s = time.monotonic()
         data = replica_files(self._cluster, soak.topic, self._place)
+        options = self._options
         counted = self._spark.reconcile_soak(
-            self.run, soak, sampled=True, cross_check=self._options.cross_check, data=data, tell=self._tell
+            self.run,
+            soak,
+            sampled=options.is_sampled,
+            cross_check=options.cross_check,
+            data=data,
+            tell=self._tell,
         )
         self._tell(f"read and counted in {time.monotonic() - began_s:.1f} s")
         note_soak(self.run, soak, phase=SoakPhase.COUNTED)

@@ -40,7 +40,7 @@ def apart(told: dict[str, Any]) -> int:
 
 
 def test_a_soak_with_a_kill_is_as_predicted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, told = soaked("4.4.0", KILL, tmp_path, capsys, "--acks", "mixed")
+    code, told = soaked("4.4.0", KILL, tmp_path, capsys, "--acks", "mixed", "--sample")
     assert (code, told["verdict"]["conformance"]) == (0, "CONFORMS"), told["verdict"]
     assert told["verdict"]["promise"] in ("KEPT", "ALLOWED_BY_SETTINGS")
     assert told["verdict"]["faults_done"] == 1
