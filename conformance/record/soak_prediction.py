@@ -55,6 +55,8 @@ class RangeRow:
         fate: a ``RangeFate``.
         rule: the name of the rule by which they are lost, or may be.
         reason: why they are lost, or why either may be; empty of what is present.
+        promise: what their loss is to the promise of the settings, a ``PromiseVerdict``; the gravest, if they were
+            acknowledged with different acks; empty of what is present, or was not acknowledged.
     """
 
     partition: Int32
@@ -65,6 +67,7 @@ class RangeRow:
     fate: str
     rule: str
     reason: str
+    promise: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ class BatchRow:
         base_offset: None if unknown.
         answer: ``acknowledged``, the name of an error, or ``none``. A row with this answer and fate ``lost`` is an
             acknowledged batch that must be lost.
-        fate, rule, reason: as of a range.
+        fate, rule, reason, promise: as of a range.
     """
 
     partition: Int32
@@ -91,6 +94,7 @@ class BatchRow:
     fate: str
     rule: str
     reason: str
+    promise: str = ""
 
 
 @cache

@@ -10,7 +10,7 @@ import re
 import shutil
 from collections import defaultdict
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,9 +20,9 @@ import pytest
 
 from conformance.record.directory import RunDirectory
 from conformance.record.soak import WIRE_FILE, read_soak
-from conformance.record.soak_prediction import BATCHES_FILE, RANGES_FILE, read_soak_prediction
+from conformance.record.soak_prediction import BATCHES_FILE, RANGES_FILE, BatchRow, RangeRow, read_soak_prediction
 from conformance.record.wire_lines import lines_of
-from conformance.soak.predicting import predict_soak
+from conformance.soak.predicting import RangePromises, predict_soak
 from fault_injection.wire.compressed_lines import CompressedLines
 from oracle.rules.by_version import rules_for
 from oracle.tracing import replica
@@ -107,6 +107,28 @@ def test_what_is_lost_has_a_rule_and_a_reason(tmp_path: Path) -> None:
     assert {row["rule"] for row in lost} == {"truncate-on-fetch"}
     assert all("began at offset" in str(row["reason"]) for row in lost if row["answer"] == "acknowledged")
     assert {row["acks"] for row in lost if row["answer"] == "acknowledged"} == {1}
+
+
+@pytest.mark.parametrize(("name", "promise"), [("4.4.0-mixed", "allowed_by_settings"), ("0.10.2.2-all", "broken")])
+def test_a_loss_is_told_with_what_was_promised(name: str, promise: str, tmp_path: Path) -> None:
+    """With acks=all nothing that a clean election loses may be lost, whatever min.insync.replicas is."""
+    soak = replayed(name, tmp_path)
+    for rows in (soak.rows, pq.read_table(soak.run.path / RANGES_FILE).to_pylist()):
+        assert {row["promise"] for row in rows if row["fate"] == "lost"} - {""} == {promise}
+        assert {row["promise"] for row in rows if row["fate"] == "present"} == {""}
+    assert {row["promise"] for row in soak.rows if row["answer"] != "acknowledged"} == {""}
+
+
+def test_a_range_has_the_gravest_of_its_promises() -> None:
+    one = BatchRow(0, 0, 1, 10, 3, 100, 2, 1, "acknowledged", "lost", "rule", "why", "allowed_by_settings")
+    of_all = replace(one, base_offset=110, promise="broken")
+    promises = RangePromises([one, of_all, replace(one, leader_epoch=3, base_offset=None)])
+    told = RangeRow(0, 2, 1, 100, 119, "lost", "rule", "why")
+    assert promises.of(told) == "broken"
+    assert promises.of(replace(told, last_offset=109)) == "allowed_by_settings"
+    assert promises.of(replace(told, first_offset=120, last_offset=129)) == ""
+    assert promises.of(replace(told, leader_epoch=3, first_offset=0, last_offset=1)) == "allowed_by_settings"
+    assert promises.of(replace(told, fate="either")) == ""
 
 
 def test_the_same_wire_gives_the_same_digest_whatever_else_is_there(tmp_path: Path) -> None:
