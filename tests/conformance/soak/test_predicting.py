@@ -6,6 +6,7 @@ Spark read of the topic, and what producers were told.
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections import defaultdict
@@ -22,6 +23,7 @@ from conformance.record.directory import RunDirectory
 from conformance.record.soak import WIRE_FILE, read_soak
 from conformance.record.soak_prediction import BATCHES_FILE, RANGES_FILE, BatchRow, RangeRow, read_soak_prediction
 from conformance.record.wire_lines import lines_of
+from conformance.soak.batches import FollowedBatches
 from conformance.soak.predicting import RangePromises, predict_soak
 from fault_injection.wire.compressed_lines import CompressedLines
 from oracle.rules.by_version import rules_for
@@ -183,6 +185,35 @@ def test_a_partition_of_which_too_much_is_possible_is_left_open_in_all_rows(
     told = pq.read_table(soak.run.path / "acknowledged.parquet")["record_id"].to_pylist()
     assert set(told) <= {row["first_id"] + place * row["step"] for row in either for place in range(row["count"])}
     assert len(either) < len(told) / 20
+
+
+def until_the_first_fault(run: RunDirectory) -> None:
+    """Leave of a recorded soak what came before its first fault, but for requests that were answered later."""
+    marks = [json.loads(line) for line in (run.path / "timeline.ndjson").read_text().splitlines()]
+    until_ns = min(mark["t_ns"] for mark in marks if mark["event"] == "broker_killed") - 500_000_000
+    (run.path / "timeline.ndjson").write_text("")
+    lines = map(json.loads, lines_of(run.path / WIRE_FILE))
+    frames = [one for one in lines if one.get("arrived_ns", until_ns) < until_ns]
+    answered = {(one["connection"], one["correlation_id"]) for one in frames if one["direction"] == "response"}
+    kept = [one for one in frames if (one["connection"], one["correlation_id"]) in answered]
+    seqs = [one["seq"] for one in frames]
+    end = {"end": True, "first_seq": min(seqs), "next_seq": max(seqs) + 1, "lines": len(kept)}
+    left_out = sorted(set(range(min(seqs), max(seqs) + 1)) - {one["seq"] for one in kept})
+    (run.path / WIRE_FILE).unlink()
+    with closing(CompressedLines(run.path / WIRE_FILE)) as cut:
+        for said in (*kept, end | {"left_out": left_out}):
+            cut.write(json.dumps(said, separators=(",", ":")).encode() + b"\n")
+
+
+def test_a_soak_of_plain_cases_alone_is_gone_through_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(RECORDED / "4.4.0-mixed", tmp_path / "soak")
+    run = RunDirectory(tmp_path / "soak")
+    until_the_first_fault(run)
+    monkeypatch.delattr(FollowedBatches, "rows")
+    soak = Replayed(run, predict_soak(run, read_soak(run)))
+    assert soak.prediction.why_not is None
+    assert soak.prediction.records["present"] > 500
+    assert soak.rows == []
 
 
 def test_a_trace_that_is_cut_predicts_nothing(tmp_path: Path) -> None:
