@@ -47,6 +47,11 @@ class RangeOfNote:
         return self.told.fate == RangeFate.LOST
 
     @property
+    def promised(self) -> str:
+        """Return whether its acknowledged records were promised to stay, in words; empty if it was not looked at."""
+        return {"broken": "promised to stay", "allowed_by_settings": "not promised"}.get(self.told.promise, "")
+
+    @property
     def offsets(self) -> int:
         """Return how many they are."""
         return self.told.last_offset - self.told.first_offset + 1

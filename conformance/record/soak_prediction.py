@@ -66,6 +66,8 @@ class RangeRow:
         fate: a ``RangeFate``.
         rule: the name of the rule by which they are lost, or may be.
         reason: why they are lost, or why either may be; empty of what is present.
+        promise: what their loss is to the promise of the settings, a ``PromiseVerdict``; the gravest, if they were
+            acknowledged with different acks; empty of what is present, or was not acknowledged.
     """
 
     partition: Int32
@@ -76,6 +78,7 @@ class RangeRow:
     fate: str
     rule: str
     reason: str
+    promise: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,7 @@ class BatchRow:
         base_offset: None if unknown.
         answer: ``acknowledged``, the name of an error, or ``none``. A row with this answer and fate ``lost`` is an
             acknowledged batch that must be lost.
-        fate, rule, reason: as of a range.
+        fate, rule, reason, promise: as of a range.
     """
 
     partition: Int32
@@ -102,6 +105,7 @@ class BatchRow:
     fate: str
     rule: str
     reason: str
+    promise: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ Source: ``ReplicaManager.fetchMessages``: followers get what leaders have as it 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 from conformance.observation.wire_moments import WireMoments, request_key
@@ -21,7 +22,10 @@ from conformance.record.wire import FETCH, NONE, PRODUCE
 from conformance.soak.open_batches import Copy, OpenBatches, SentBatch, pieces
 from conformance.wire_trace.partition import TopicOfInterest
 from oracle.error_codes import error_name
-from oracle.vocabulary import BrokerId, LeaderEpoch, Offset, RangeFate
+from oracle.guarantees import judge_loss
+from oracle.schedule import TopicSettings
+from oracle.state import LostRecord
+from oracle.vocabulary import Acks, BrokerId, Label, LeaderEpoch, Offset, ProduceOutcome, RangeFate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -146,12 +150,17 @@ class FollowedBatches:
         """Yield what became of batches that stay unanswered, were refused, or sent again: each copy once."""
         told: set[Copy] = set()
         for sent in sorted(batches, key=lambda one: (one.first_id, one.answer != ACKNOWLEDGED)):
+            sent.is_kept = any(map(self._is_kept, repeat(sent.partition), sent.copies))
             for copy in sent.copies:
                 if copy not in told:
                     told.add(copy)
                     yield from self._rows_of(sent, copy)
             if not sent.copies:
                 yield self._unseen(sent)
+
+    def _is_kept(self, partition: TopicPartition, copy: Copy) -> bool:
+        fates = self._final[partition].fates(copy.epochs, copy.base_offset, Offset(copy.end - 1))
+        return any(one.fate is RangeFate.PRESENT for one in fates)
 
     def _unseen(self, sent: SentBatch) -> BatchRow:
         if self._soak.replicas > 1:
@@ -201,7 +210,17 @@ class FollowedBatches:
             fate=fate.value,
             rule="" if fate is RangeFate.PRESENT else self._lineage.rules.truncation.rule.name,
             reason=why,
+            promise="" if fate is RangeFate.PRESENT or sent.is_kept else self._promise_of(sent),
         )
+
+    def _promise_of(self, sent: SentBatch) -> str:
+        """Return what the loss of a batch is to its promise, if it was acknowledged: a soak's elections are clean."""
+        if sent.answer != ACKNOWLEDGED:
+            return ""
+        settings = TopicSettings(self._soak.min_insync_replicas, unclean_leader_election=False)
+        loss = LostRecord(Label(""), sent.leader, was_clean=True, had_appended=False)
+        source = self._lineage.rules.truncation.rule.source
+        return judge_loss(Acks(sent.acks), ProduceOutcome.ACKNOWLEDGED, settings, loss, source).verdict.value
 
 
 class JoinedRows:

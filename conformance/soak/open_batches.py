@@ -65,6 +65,7 @@ class SentBatch:
         place: of its first record among those that were sent with it: a batch from which ids are missing has pieces.
         answer: ``acknowledged``, the name of an error, or ``none``.
         copies: where it lies, as far as answers to followers and its own acknowledgement show.
+        is_kept: whether the log at rest has one of several copies, so that another may be lost.
     """
 
     partition: TopicPartition
@@ -76,6 +77,7 @@ class SentBatch:
     is_sent_again: bool = False
     answer: str = UNANSWERED
     copies: list[Copy] = field(default_factory=list)
+    is_kept: bool = False
 
     def note(self, copy: Copy, *, is_carried: bool) -> None:
         """Note where some of its records lie, unless that is known.

@@ -8,6 +8,8 @@ plain case are followed one by one (``batches``). Written with its digest before
 from __future__ import annotations
 
 import time
+from collections import defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from conformance.observation.errors import FramesMissingError, TraceUnreadableError
@@ -33,6 +35,7 @@ from conformance.soak.lineage import Lineage
 from conformance.soak.open_batches import IdsSentAgain
 from conformance.soak.replicas import replicas_rows
 from conformance.soak.stream import SoakStream, told_of
+from oracle.guarantees import PromiseVerdict
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode, RangeFate
 
@@ -67,8 +70,7 @@ def predict_soak(
         predicted.replay(tell or _untold)
     except (TraceUnreadableError, FramesMissingError) as error:
         why_not = str(error)
-    ranges = [] if why_not else list(predicted.ranges())
-    digest = _write(run, ranges, predicted, is_known=why_not is None)
+    ranges, digest = _written(run, predicted, is_known=why_not is None)
     report = predicted.lineage.report()
     frozen = SoakPrediction(
         rules_of=f"{predicted.lineage.rules.version} {predicted.lineage.rules.metadata.value}",
@@ -85,15 +87,17 @@ def predict_soak(
     return frozen
 
 
-def _write(run: RunDirectory, ranges: Sequence[RangeRow], predicted: _PredictionInMaking, *, is_known: bool) -> str:
-    """Write what was predicted as tables, which are empty if nothing is known; return their digest."""
+def _written(run: RunDirectory, predicted: _PredictionInMaking, *, is_known: bool) -> tuple[list[RangeRow], str]:
+    """Write what was predicted as tables, which are empty if nothing is known; return the ranges, and the digest."""
     batches = list(predicted.batches()) if is_known else []
+    ranges = list(predicted.ranges(RangePromises(batches))) if is_known else []
     replicas = list(replicas_rows(predicted.lineage, batches)) if is_known else []
-    return digest_of(
+    digest = digest_of(
         write_rows(run.path / RANGES_FILE, ranges, ranges_schema()),
         write_rows(run.path / BATCHES_FILE, batches, batches_schema()),
         write_rows(run.path / REPLICAS_FILE, replicas, replicas_schema()),
     )
+    return ranges, digest
 
 
 def _untold(_line: str) -> None:
@@ -143,13 +147,14 @@ class _PredictionInMaking:
         if not self._is_plain:
             yield from self._followed.rows()
 
-    def ranges(self) -> Iterator[RangeRow]:
+    def ranges(self, promises: RangePromises) -> Iterator[RangeRow]:
         """Yield what each partition holds, epoch by epoch, and what was acknowledged and is lost, or may be."""
         for name, final in sorted(self.lineage.final.items()):
             held = final.spans()
             lost = (one for one in self.lineage.acknowledged(name) if one.fate is RangeFate.LOST)
             for one in sorted((*held, *lost), key=lambda one: (one.first, one.leader_epoch)):
-                yield self._range(name, one)
+                row = self._range(name, one)
+                yield replace(row, promise=promises.of(row))
 
     def _range(self, partition: TopicPartition, one: FatedRange) -> RangeRow:
         is_present = one.fate is RangeFate.PRESENT
@@ -163,6 +168,27 @@ class _PredictionInMaking:
             rule="" if is_present else self.lineage.rules.truncation.rule.name,
             reason=self._followed.why(partition, one.leader_epoch, one.fate),
         )
+
+
+class RangePromises:
+    """What is the loss of ranges to what was promised? As the acknowledged batches in them have it."""
+
+    def __init__(self, batches: Sequence[BatchRow]) -> None:
+        self._batches: defaultdict[tuple[int, int, str], list[BatchRow]] = defaultdict(list)
+        for row in batches:
+            if row.promise:
+                self._batches[row.partition, row.leader_epoch, row.fate].append(row)
+
+    def of(self, told: RangeRow) -> str:
+        """Return the gravest of the promises about what is in a range; nothing if none was made."""
+        found = {row.promise for row in self._batches[told.partition, told.leader_epoch, told.fate] if _meet(row, told)}
+        return next((one for one in (PromiseVerdict.BROKEN, PromiseVerdict.ALLOWED_BY_SETTINGS) if one in found), "")
+
+
+def _meet(row: BatchRow, told: RangeRow) -> bool:
+    """Return whether records of a batch are in a range, or may be."""
+    base = row.base_offset
+    return base is None or (base <= told.last_offset and told.first_offset < base + row.count)
 
 
 class StandingFaults:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from oracle.log import NO_EPOCH
 from oracle.replication.remote import RemoteReplica
 from oracle.tracing.known_log import START, UNBOUNDED
+from oracle.tracing.possibility import OffsetBounds
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from oracle.tracing.exchange import Exchange
     from oracle.tracing.invariants import TraceSettings
     from oracle.tracing.observed import LeadershipHeard
-    from oracle.tracing.possibility import OffsetBounds
+    from oracle.tracing.replica import TracedReplica
     from oracle.vocabulary import BrokerId, LeaderEpoch, Offset
 
 
@@ -286,6 +287,14 @@ class Leadership:
                 received = self.follower(broker).received
                 lowest = min(lowest, self.low if received is None else received)
         return lowest
+
+
+def begun_by(replica: TracedReplica, rules: RuleSet, settings: TraceSettings) -> Leadership:
+    """Return a leadership that begins with the high watermark that the broker has as a follower."""
+    watermarks = [one.high_watermark for one in replica.reachable()]
+    start = OffsetBounds(min(one.low for one in watermarks), max(one.high for one in watermarks))
+    is_new = all(one.log.high.end == 0 for one in replica.possible)
+    return Leadership(replica.broker, rules, settings, start, is_from_follower=not is_new)
 
 
 # What can a leader know of a follower? Where it ends, for certain and perhaps, and when it was seen.

@@ -280,6 +280,7 @@ __all__ = [
     "RequestKey",
     "TailLost",
     "TopicPartition",
+    "end_shown",
 ]
 
 
@@ -407,3 +408,10 @@ Event = (
     | ReplicaMeasured
 )
 """Everything that a trace check is fed with."""
+
+
+def end_shown(event: Event) -> int:
+    """Return the end of the offsets that an event shows to have been appended; 0 if it shows none."""
+    if isinstance(event, FetchAnswered) and event.runs:
+        return event.runs[-1].last_offset + 1
+    return event.last_offset + 1 if isinstance(event, Acknowledged) and event.last_offset is not None else 0

@@ -8,7 +8,7 @@ from oracle.replacing import replace
 from oracle.tracing.answering import Answering
 from oracle.tracing.committed import answers_with_epochs
 from oracle.tracing.exchange import CAPACITY, Exchange
-from oracle.tracing.leadership import Leadership
+from oracle.tracing.leadership import begun_by
 from oracle.tracing.observed import (
     Acknowledged,
     BrokerEnded,
@@ -36,6 +36,7 @@ from oracle.tracing.observed import (
     ReplicaMeasured,
     ReplicaStopped,
     TailLost,
+    end_shown,
 )
 from oracle.tracing.possibility import OffsetBounds, lost
 from oracle.tracing.producing import IsrChanges, Measuring, ProducingChecks
@@ -121,7 +122,7 @@ class PartitionReplay:
             NotAllowed: no rule allows it.
         """
         if self.left_open is not None:
-            self.shown = max(self.shown, _end_shown(event))
+            self.shown = max(self.shown, end_shown(event))
             return
         if isinstance(event, LeadershipHeard) and event.leader_epoch == FIRST_EPOCH and not self.is_followed:
             self._begin()
@@ -135,7 +136,7 @@ class PartitionReplay:
         """Follow the partition no longer, and forget all that may be."""
         self.left_open = str(many) if event.frame is None else f"{many} (frame {event.frame})"
         ends = (one.log.low.end for replica in self._replicas.values() for one in replica.possible)
-        self.shown = max(_end_shown(event), *ends)
+        self.shown = max(end_shown(event), *ends)
         self._begin()
 
     def _begin(self) -> None:
@@ -152,14 +153,12 @@ class PartitionReplay:
             self._replicas[ended.broker].end(clean=ended.clean)
 
     def _broker_started(self, started: BrokerStarted) -> None:
-        """Note a broker's start: what it sent before is of an earlier one."""
         self._dead.discard(started.broker)
         for exchange in self._exchanges.values():
             exchange.is_of_earlier_start |= exchange.request.follower == started.broker
             exchange.is_follower_down &= exchange.request.follower != started.broker
 
     def _checkpoint_lost(self, lost: CheckpointLost) -> None:
-        """Let a broker start with the high watermark 0."""
         replica = self._replica(lost.broker)
         replica.keep(replace(one, high_watermark=OffsetBounds()) for one in replica.possible)
 
@@ -219,17 +218,10 @@ class PartitionReplay:
         view = replica.leadership
         if heard.leader == heard.broker:
             if view is None:
-                view = replica.leadership = self._leadership(replica)
+                view = replica.leadership = begun_by(replica, self._rules, self._settings)
                 self._producing.begin(heard.at)
             view.hear_isr(heard)
             self._answering.hear(replica, self._exchanges.values(), heard.at)
-
-    def _leadership(self, replica: TracedReplica) -> Leadership:
-        """Begin a leadership with the high watermark that the broker has as a follower."""
-        watermarks = [one.high_watermark for one in replica.reachable()]
-        start = OffsetBounds(min(one.low for one in watermarks), max(one.high for one in watermarks))
-        is_new = all(one.log.high.end == 0 for one in replica.possible)
-        return Leadership(replica.broker, self._rules, self._settings, start, is_from_follower=not is_new)
 
     def _applied(self, applied: LeadershipApplied) -> None:
         replica = self._replica(applied.broker)
@@ -300,13 +292,6 @@ class PartitionReplay:
 
     def _measured(self, measured: ReplicaMeasured) -> None:
         self._measuring.check(self._replica(measured.broker), measured)
-
-
-def _end_shown(event: Event) -> int:
-    """Return the end of the offsets that an event shows to have been appended; 0 if it shows none."""
-    if isinstance(event, FetchAnswered) and event.runs:
-        return event.runs[-1].last_offset + 1
-    return event.last_offset + 1 if isinstance(event, Acknowledged) and event.last_offset is not None else 0
 
 
 def _forget_oldest(known: dict[RequestKey, Any]) -> None:
