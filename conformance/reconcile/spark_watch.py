@@ -20,6 +20,7 @@ from conformance.reconcile.jvm import SPARK_FAILURES
 LOOK_EVERY_S = 5.0
 _CONSUMERS = "kafka.consumer:type=consumer-fetch-manager-metrics,client-id=*"
 _CONSUMED = "records-consumed-total"
+_OBJECT_NAME = "javax.management.ObjectName"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,24 @@ class SparkWatch:
 
     def _gauges(self) -> dict[str, int]:
         jvm = self._context._jvm  # noqa: SLF001 - where pyspark has it
-        server = jvm.java.lang.management.ManagementFactory.getPlatformMBeanServer()
-        names = server.queryNames(jvm.javax.management.ObjectName(_CONSUMERS), None)
-        return {str(name): int(server.getAttribute(name, _CONSUMED)) for name in names}
+        pattern = jvm.javax.management.ObjectName(_CONSUMERS)
+        names = self._asked("queryNames", (_OBJECT_NAME, pattern), ("javax.management.QueryExp", None))
+        return {
+            str(name.toString()): int(
+                self._asked("getAttribute", (_OBJECT_NAME, name), ("java.lang.String", _CONSUMED))
+            )
+            for name in names
+        }
+
+    def _asked(self, method: str, *arguments: tuple[str, object]) -> Any:  # noqa: ANN401 - what Java returns
+        """Ask the JVM's own server of gauges, given arguments and their classes.
+
+        Its class is in no exported package, so that the method is the one of its interface.
+        """
+        gateway, jvm = self._context._gateway, self._context._jvm  # noqa: SLF001 - where pyspark has them
+        classes = gateway.new_array(jvm.java.lang.Class, len(arguments))
+        values = gateway.new_array(jvm.java.lang.Object, len(arguments))
+        for place, (name, value) in enumerate(arguments):
+            classes[place], values[place] = jvm.java.lang.Class.forName(name), value
+        of_interface = jvm.java.lang.Class.forName("javax.management.MBeanServer").getMethod(method, classes)
+        return of_interface.invoke(jvm.java.lang.management.ManagementFactory.getPlatformMBeanServer(), values)

@@ -52,6 +52,11 @@ def test_stages_before_and_after_the_reading_are_counts() -> None:
     assert [line.partition(",")[0] for line in lines] == ["counts: stage 1", "read 500 of 1", "counts: stage 5"]
 
 
+def _registry_of(spark: SparkSession) -> object:
+    """Return the name of a gauge that every JVM has."""
+    return spark._jvm.javax.management.ObjectName("java.lang:type=Runtime")  # type: ignore[union-attr]
+
+
 @pytest.mark.spark
 @pytest.mark.timeout(120)
 def test_stages_of_a_session_on_this_machine_are_seen_under_way(spark: SparkSession) -> None:
@@ -59,6 +64,8 @@ def test_stages_of_a_session_on_this_machine_are_seen_under_way(spark: SparkSess
     watch = SparkWatch(spark, Reading(RECORDS, 2, lines.append), None)
     watch.look()
     assert lines == []
+    assert watch._consumed() == 0
+    assert watch._asked("isRegistered", ("javax.management.ObjectName", _registry_of(spark))) is True
     query = spark.range(4 * 10**9, numPartitions=64).selectExpr("max(id * 7 % 13)")
     with ThreadPoolExecutor(1) as thread:
         doing = thread.submit(query.collect)
