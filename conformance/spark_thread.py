@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import shutil
 import signal
-from concurrent.futures import Future, ThreadPoolExecutor
+import time
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from conformance.reconcile.errors import ReconcileError
 from conformance.run_options import DEFAULT_MASTER
 from conformance.spark_extra import at_first_use, require_spark
+from conformance.spark_master import STANDALONE, is_local
 from conformance.work_directory import work_directory
 from fault_injection.releases import spark_connector_jars
 from fault_injection.waiting import DeadlineExceededError, until
@@ -25,10 +28,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from conformance.reconcile import attached as attached_job
-    from conformance.reconcile import job, jvm, session
+    from conformance.reconcile import executors, job, jvm, session, spark_watch
     from conformance.reconcile import soak as soak_job
     from conformance.reconcile.counting import Reconciliation
-    from conformance.reconcile.errors import ReconcileError
+    from conformance.reconcile.spark_watch import Reading, SparkWatch
     from conformance.record.attached import Attached
     from conformance.record.attached_counted import Counted
     from conformance.record.directory import RunDirectory
@@ -36,9 +39,11 @@ if TYPE_CHECKING:
     from conformance.record.soak_counted import SoakCounted
 else:
     attached_job = at_first_use("conformance.reconcile.attached")
+    executors = at_first_use("conformance.reconcile.executors")
     job = at_first_use("conformance.reconcile.job")
     jvm = at_first_use("conformance.reconcile.jvm")
     session = at_first_use("conformance.reconcile.session")
+    spark_watch = at_first_use("conformance.reconcile.spark_watch")
     soak_job = at_first_use("conformance.reconcile.soak")
 
 GRACE_S = 2.0
@@ -46,6 +51,11 @@ GRACE_S = 2.0
 KILL_DEADLINE_S = 10.0
 STOP_DEADLINE_S = 60.0
 """How long an idle Spark may take to stop, before its JVM is ended."""
+
+STANDALONE_PATIENCE_S = 60.0
+"""A standalone cluster gives executors at once, if it has any to give."""
+PATIENCE_S = 300.0
+"""Others may have a queue, or an image to pull."""
 
 T = TypeVar("T")
 
@@ -56,14 +66,25 @@ class SparkThread:
     Args:
         master: of Spark.
         records: how many are to be read: whether the JVM is to bear many rather than to start quickly.
+        settings: of Spark, which win over the tester's own.
+        patience_s: for so long a cluster may not start a session, or give it no executor; None takes the usual time.
 
     Raises:
         SparkMissingError: the packages of the extra are not installed.
     """
 
-    def __init__(self, master: str = DEFAULT_MASTER, *, records: int = 0) -> None:
+    def __init__(
+        self,
+        master: str = DEFAULT_MASTER,
+        *,
+        records: int = 0,
+        settings: Mapping[str, str] | None = None,
+        patience_s: float | None = None,
+    ) -> None:
         require_spark()
-        self._master, self._records = master, records
+        self._master, self._records, self._settings = master, records, dict(settings or {})
+        usual_s = STANDALONE_PATIENCE_S if master.startswith(STANDALONE) else PATIENCE_S
+        self._patience_s = usual_s if patience_s is None else patience_s
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="spark")
         self._work = work_directory("spark")
         self._started: Future[SparkSession] | None = None
@@ -91,13 +112,17 @@ class SparkThread:
         """
         self.start()
         assert self._started is not None
-        self._started.result()
+        self._awaited(self._started)
 
     def _session(self) -> SparkSession:
         jars = spark_connector_jars().files
         is_many = self._records >= session.MANY_RECORDS
         self._current = session.spark_session(
-            self._master, connector_jars=jars, work_directory=self._work, many_records=is_many
+            self._master,
+            connector_jars=jars,
+            work_directory=self._work,
+            many_records=is_many,
+            overrides=self._settings,
         )
         return self._current
 
@@ -133,17 +158,39 @@ class SparkThread:
         sampled: bool = False,
         cross_check: bool = False,
         data: Mapping[int, Path] | None = None,
+        tell: Callable[[str], None] | None = None,
     ) -> SoakCounted:
         """Read the topic of a soak from its brokers, and reconcile it with its ledgers and its prediction.
 
+        ``tell`` is told every few seconds how far it is.
+
         Raises:
-            ReconcileError: the topic cannot be read, or has offsets without a record, or Spark or the check failed.
+            ReconcileError: the topic cannot be read, or has offsets without a record, or Spark or the check failed, or
+                a cluster gives no executor.
         """
+        reading = None if tell is None else spark_watch.Reading(sum(soak.ends), sum(map(bool, soak.ends)), tell)
         return self._done(
             lambda: soak_job.reconcile_soak(
                 self._session(), run.path, soak, sampled=sampled, cross_check=cross_check, data=data
-            )
+            ),
+            reading,
         )
+
+    def try_sharing(self, runs: Path) -> None:
+        """Make sure that the executors of a cluster share a directory with this machine.
+
+        Raises:
+            ReconcileError: they do not, or there is none of them.
+        """
+        self._done(lambda: executors.try_sharing(self._session(), runs.absolute()))
+
+    def try_reaching(self, bootstrap: str, topic: str, brokers: int) -> None:
+        """Make sure that the executors of a cluster reach brokers, each of which has a partition of a topic.
+
+        Raises:
+            ReconcileError: they do not, or there is none of them.
+        """
+        self._done(lambda: executors.try_reaching(self._session(), bootstrap, topic, brokers))
 
     def reconcile_all(self, runs: Sequence[RunDirectory]) -> list[Reconciliation | ReconcileError]:
         """Reconcile runs from their files, in one query where that can be; what cannot be reconciled has its error.
@@ -161,9 +208,39 @@ class SparkThread:
         """
         return self._done(lambda: job.reconcile_from_files(self._session(), run.path))
 
-    def _done(self, work: Callable[[], T]) -> T:
+    def _done(self, work: Callable[[], T], reading: Reading | None = None) -> T:
         self._latest = doing = self._thread.submit(work)
+        return self._awaited(doing, reading)
+
+    def _awaited(self, doing: Future[T], reading: Reading | None = None) -> T:
+        """Return what a work comes to; it is looked at meanwhile.
+
+        Raises:
+            ReconcileError: a cluster starts no session, or gives it no executor.
+        """
+        if reading is None and is_local(self._master):
+            return doing.result()
+        watch: SparkWatch | None = None
+        began_s = time.monotonic()
+        while not wait([doing], spark_watch.LOOK_EVERY_S).done:
+            watch = watch or self._watch(reading)
+            if watch is None:
+                self._require_start(time.monotonic() - began_s)
+            else:
+                watch.look()
         return doing.result()
+
+    def _watch(self, reading: Reading | None) -> SparkWatch | None:
+        """Return what looks at the session; None while there is none."""
+        if self._current is None:
+            return None
+        hunger = None if is_local(self._master) else executors.Hunger(self._master, self._patience_s)
+        return spark_watch.SparkWatch(self._current, reading, hunger)
+
+    def _require_start(self, passed_s: float) -> None:
+        """Make sure that a session starts before long."""
+        if passed_s > self._patience_s and not is_local(self._master):
+            raise ReconcileError(f"Spark on {self._master} did not start within {self._patience_s:g} s.")
 
     def close(self) -> None:
         """End the session and its JVM; work that is still going on is cancelled, since nobody waits for it."""

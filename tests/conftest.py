@@ -31,6 +31,7 @@ AT_NIGHT = {
     "tests/fault_injection/cluster/": r"\[(0\.10\.2-process|4\.3-docker)\]",
     "tests/fault_injection/cluster/test_container_files.py": r"\[4\.3\]",
     "tests/fault_injection/cluster/test_several_controllers.py": r"\[3\.3\]",
+    "tests/fault_injection/cluster/test_advertised.py": r"docker|::test_another_machine_",
     "tests/fault_injection/cluster/test_isolation.py": r"_is_unregistered_.*\[process\]|_keeps_.*\[docker\]",
     "tests/fault_injection/faults/test_process_faults.py": r"\[docker-(kill|kill_together|stop|pause)-",
     # Releases between the oldest and the newest.
@@ -45,6 +46,8 @@ AT_NIGHT = {
     "tests/conformance/reconcile/test_soak_on_a_cluster.py": r"::",
     # A soak of the oldest release, and the newest one where that loses; by day one with a kill.
     "tests/conformance/soak/test_soak_with_brokers.py": r"::test_releases_",
+    # A topic that is read on another machine, on a cluster of Spark that is started for each.
+    "tests/conformance/soak/test_soak_elsewhere.py": r"::",
     # Mistakes of every kind on clusters made for them, and a good cluster of every line.
     "tests/conformance/audit/test_seeded_mistakes.py": r"::test_(?!every_check_)",
     "tests/conformance/audit/test_demonstrations_with_brokers.py": r"::test_(brokers_do_the_harm|a_topic)_|\[known-",

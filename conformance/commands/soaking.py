@@ -19,11 +19,15 @@ from conformance.session import seed_of
 from conformance.soak.fault_timeline import EVERY_S
 from conformance.soak.options import SoakOptions, timeline_of
 from conformance.soak.soaking import soak
+from conformance.spark_master import is_local
+from conformance.spark_settings import spark_setting, spark_settings
+from fault_injection.cluster.hosts import advertised_host
 from fault_injection.releases import UsageError
-from reports.soak_page import write_soak_page
+from reports.soak_page import APART_WORDS, write_soak_page
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from conformance.commands.parser import Parser
     from conformance.console import Console
@@ -62,7 +66,9 @@ def add_soak(parser: Parser) -> None:
     parser.add_argument("--kafka", default=NEWEST, metavar="V", help="the release, as 2.8.2 or 3.9/zookeeper (newest)")
     _add_load(parser)
     _add_faults(parser)
+    parser.add_argument("--sample", action="store_true", help="join one record in 64 by itself, as a control")
     parser.add_argument("--cross-check", action="store_true", help="count every class again with DuckDB")
+    _add_cluster(parser)
     parser.add_argument("--runs-dir", type=Path, default=Path("soaks"), help="where it goes (default: soaks)")
     add_run_options(parser.add_argument)
     add_json(parser)
@@ -101,6 +107,20 @@ def _add_faults(parser: Parser) -> None:
     parser.add_argument("--plan", action="store_true", help="say which faults come when, and run nothing")
 
 
+def _add_cluster(parser: Parser) -> None:
+    parser.add_argument(
+        "--advertise", metavar="HOST", help="this machine's name or address where Spark's executors reach the brokers"
+    )
+    parser.add_argument(
+        "--spark-conf",
+        type=spark_setting,
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="a setting of Spark, such as spark.executor.memory=4g; may be repeated",
+    )
+
+
 def many(text: str) -> int:
     """Return a number of records, such as ``500K`` or ``10M``."""
     number, unit = (text[:-1], UNITS[text[-1].upper()]) if text[-1:].upper() in UNITS else (text, 1)
@@ -125,6 +145,8 @@ def _options(parsed: argparse.Namespace) -> SoakOptions:
     check_options(run)
     seed = seed_of(run)
     records = RECORDS_DEFAULT if parsed.records is None and parsed.duration is None else parsed.records
+    advertised = None if parsed.advertise is None else advertised_host(parsed.advertise)
+    spark_settings(parsed.spark_conf, run.spark_master, advertised)
     line = line_named(parsed.kafka, own=run.own)
     if parsed.replicas > 1 and (parsed.min_insync_replicas or 1) > parsed.replicas:
         raise UsageError(f"--min-insync-replicas {parsed.min_insync_replicas}: there are {parsed.replicas} replicas.")
@@ -145,7 +167,10 @@ def _options(parsed: argparse.Namespace) -> SoakOptions:
         faults=seed if parsed.faults is FROM_SEED else parsed.faults,
         every_s=parsed.every,
         is_provoking=parsed.provoke,
+        is_sampled=parsed.sample,
         cross_check=parsed.cross_check,
+        advertised=advertised,
+        spark_settings=tuple(parsed.spark_conf),
     )
 
 
@@ -159,6 +184,8 @@ def _soak(console: Console, parsed: argparse.Namespace) -> int:
         return 0
     check_writable(parsed.runs_dir)
     console.progress(f"seed {options.seed}")
+    for sentence in _warnings(options):
+        console.complain(sentence)
     try:
         done = soak(options, parsed.runs_dir, console.progress)
     except ReconcileError as error:
@@ -166,6 +193,15 @@ def _soak(console: Console, parsed: argparse.Namespace) -> int:
         return EXIT_CODES[Conformance.HARNESS_ERROR]
     _tell(console, options, done)
     return EXIT_CODES[done.verdict.conformance]
+
+
+def _warnings(options: SoakOptions) -> Iterator[str]:
+    """Yield what is allowed, and hardly meant."""
+    at, master = options.advertised, options.run.spark_master
+    if at is not None and at.is_seen_here_alone:
+        yield f"--advertise {at.name} is {at.address} here, which no other machine reaches"
+    if at is not None and is_local(master):
+        yield f"--advertise {at.name} lets others at the brokers, and Spark is on this machine alone: {master}"
 
 
 def _tell(console: Console, options: SoakOptions, done: Soaked) -> None:
@@ -185,8 +221,22 @@ def _tell(console: Console, options: SoakOptions, done: Soaked) -> None:
             parts += [f"{one.either:,} left open"] if one.either else []
             parts += [f"{one.against:,} AGAINST the prediction"] if one.against else []
             console.answer(f"  {name}: {one.records:,} ({means}): {', '.join(parts)}")
+    console.answer(f"  replicas: {_replicas(done)}")
     for finding in verdict.findings[1:]:
         console.answer(f"  {finding}")
     for note in verdict.notes:
         console.complain(note)
     console.answer(f"report: {page}")
+
+
+def _replicas(done: Soaked) -> str:
+    """Return in a line what their logs are, next to one another."""
+    logs, judged = done.counted.replicas, done.verdict.replicas
+    if logs is None or judged is None:
+        return "their logs were not compared"
+    told = [(judged.of(name), words) for name, words in APART_WORDS.items()]
+    found = [f"{count:,} offsets {words}" for count, words in told if count]
+    found += [f"{len(logs.lost_tails):,} have lost their tail"] if logs.lost_tails else []
+    found += [f"{logs.rotten:,} batches are not what their checksum says"] if logs.rotten else []
+    found += [f"{len(logs.unread):,} partitions were not read whole"] if logs.unread else []
+    return f"{logs.logs:,} logs, {logs.batches:,} batches the same on each; {', '.join(found) or 'nothing else'}"

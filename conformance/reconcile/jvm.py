@@ -44,10 +44,16 @@ def launch(conf: SparkConf, work_directory: Path) -> JavaGateway:
             gateway = launch_gateway(conf, popen_kwargs={"stdout": log, "stderr": log})
         except (PySparkException, OSError) as error:
             _release_process(error)
-            tail = log_path.read_text(errors="replace")[-_TAIL_CHARACTERS:].strip()
-            raise ReconcileError(f"The Spark JVM did not start: {tail or error} (see {log_path})") from error
+            said = _refusal(log_path.read_bytes()[begins:].decode(errors="replace"))
+            raise ReconcileError(f"The Spark JVM did not start: {said or error} (see {log_path})") from error
     gateway.spark_log = (log_path, begins)
     return gateway
+
+
+def _refusal(log: str) -> str:
+    """Return why Spark gave up, by what it printed: the error that ended it, or its last words."""
+    errors = _MAIN.findall(log)
+    return errors[0].strip() if errors else log[-_TAIL_CHARACTERS:].strip()
 
 
 def _release_process(error: BaseException) -> None:
@@ -138,6 +144,7 @@ SPARK_FAILURES = (Py4JError, PySparkException, OSError, EOFError)
 _REASON_LENGTH_MAX = 800
 _CIRCULAR = "[CIRCULAR REFERENCE: "
 _EXIT_SEEN_S = 1
+_MAIN = re.compile(r'Exception in thread "main" (.*)')
 _UNCAUGHT = re.compile(r"Uncaught exception in thread .*\n(.*)")
 
 

@@ -49,6 +49,7 @@ _SETTINGS = {
     "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.execution.arrow.pyspark.enabled": "false",
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000",
+    "spark.hadoop.fs.defaultFS": "file:///",
     "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
     "spark.hadoop.parquet.enable.summary-metadata": "false",
 }
@@ -69,7 +70,7 @@ def spark_session(
         connector_jars: the jars of Spark's Kafka source; those that pyspark has already are left out.
         work_directory: where Spark keeps its temporary files and ``spark.log``.
         many_records: start a JVM for runs of 10^6 records and more rather than one that starts quickly.
-        overrides: Spark settings that win over the ones chosen here.
+        overrides: Spark settings that win over the ones chosen here; lists are added to those.
 
     Raises:
         ReconcileError: there is no Java, or Spark did not start.
@@ -81,9 +82,19 @@ def spark_session(
     conf = SparkConf(loadDefaults=False)
     for name, value in _settings(master, connector_jars, work_directory, many_records=many_records).items():
         conf.set(name, value)
-    for name, value in (overrides or {}).items():
-        conf.set(name, value)
+    _override(conf, overrides or {})
     return _started(conf, work_directory)
+
+
+_JOINED = {"spark.jars": ",", "spark.driver.extraClassPath": ":", "spark.driver.extraJavaOptions": " "}
+_GIVEN = "spark.conformance.given"
+
+
+def _override(conf: SparkConf, given: Mapping[str, str]) -> None:
+    for name, value in given.items():
+        own = conf.get(name, "") if name in _JOINED else ""
+        conf.set(name, f"{own}{_JOINED[name]}{value}" if own else value)
+    conf.set(_GIVEN, ",".join(given))
 
 
 def stop_session(spark: SparkSession) -> None:
@@ -191,8 +202,9 @@ MANY = {
 
 
 def tune(spark: SparkSession, records: int) -> bool:
-    """Set the session up for queries over so many records; say whether they are many."""
-    is_many = records >= MANY_RECORDS
+    """Set the session up for queries over so many records, but for what it was given; say whether they are many."""
+    is_many, given = records >= MANY_RECORDS, (spark.conf.get(_GIVEN, "") or "").split(",")
     for name, value in (MANY if is_many else FEW).items():
-        spark.conf.set(name, value)
+        if name not in given:
+            spark.conf.set(name, value)
     return is_many

@@ -70,7 +70,9 @@ class Soak:
         duration_s: how long they send; None until all records are sent.
         rate: records a second of all producers together; None as fast as brokers take them.
         seed: of everything that is drawn.
-        faults: ``none``, ``seed`` or the name of a file.
+        faults: ``none``, ``seed`` and its number, or the name of a file.
+        every_s: from one drawn fault to the next; None where none are drawn.
+        is_provoking: whether faults are drawn that provoke losses.
         lag_time_max_ms: ``replica.lag.time.max.ms`` of the brokers.
         ends: high watermark of each partition at rest, where reading ends; empty before.
         bootstrap: ``host:port`` of the brokers that are asked for the topic, separated by commas.
@@ -91,6 +93,8 @@ class Soak:
     value_length: int
     seed: int
     faults: str = "none"
+    every_s: float | None = None
+    is_provoking: bool = False
     records: int | None = None
     duration_s: float | None = None
     rate: int | None = None

@@ -59,7 +59,17 @@ class NeededRoom:
     @property
     def whole(self) -> int:
         """Return the sum, with what nodes write beside it and a margin."""
-        return int((self.logs + self.ledger + self.trace) * MARGIN) + NODES_BYTES
+        return self.of_brokers + self.of_run
+
+    @property
+    def of_brokers(self) -> int:
+        """Return what is theirs of it."""
+        return int(self.logs * MARGIN) + NODES_BYTES
+
+    @property
+    def of_run(self) -> int:
+        """Return what is in the soak's directory of it."""
+        return int((self.ledger + self.trace) * MARGIN)
 
     @property
     def words(self) -> str:
@@ -79,40 +89,62 @@ def needed_room(soak: Soak) -> NeededRoom:
 
 
 def records_at_most(soak: Soak) -> int:
-    """Return how many records a soak sends at most."""
+    """Return how many records a soak sends at most.
+
+    Raises:
+        UsageError: it would never end.
+    """
     limits = [] if soak.records is None else [soak.records]
     if soak.duration_s is not None:
         limits.append(int(soak.duration_s * (soak.rate or FASTEST)))
+    if not limits:
+        raise UsageError("A soak ends after a number of records or a time: give --records or --duration.")
     return min(limits)
 
 
-def check_room(soak: Soak, directory: Path) -> NeededRoom:
-    """Return what a soak needs on the disk of a directory, once it is known to be there.
+def check_room(soak: Soak, directory: Path, runs: Path | None = None) -> NeededRoom:
+    """Return what a soak needs on disk, once it is known to be there.
 
     Args:
         soak: what is asked.
-        directory: in which its run and its brokers' logs will be; it need not exist yet.
+        directory: in which its brokers' logs will be; it need not exist yet.
+        runs: in which its ledger and trace will be; None for the same.
 
     Raises:
-        UsageError: there is less; says how much is needed, how much is there, where, and what to change.
+        UsageError: there is less; says how much is needed, how much is there, where, and what to change; or the soak
+            would never end.
     """
     needed = needed_room(soak)
-    free = shutil.disk_usage(_existing(directory)).free
-    if needed.whole > free:
-        changes = " or ".join(["--records", *(["--rate"] if soak.duration_s is not None else [])])
-        fewer = f", fewer --replicas than {soak.replicas}" if soak.replicas > 1 else ""
-        raise UsageError(
-            f"{needed.words}, and {_size(free)} are free in {directory}: ask for {_fewer(soak, needed, free)} records "
-            f"({changes}){fewer}, or another directory on a disk that has the room."
-        )
+    if runs is None or _device(runs) == _device(directory):
+        _require(soak, needed, needed.whole, directory, "TMPDIR")
+    else:
+        _require(soak, needed, needed.of_brokers, directory, "TMPDIR")
+        _require(soak, needed, needed.of_run, runs, "--runs-dir")
     return needed
 
 
-def _fewer(soak: Soak, needed: NeededRoom, free: int) -> str:
+def _require(soak: Soak, needed: NeededRoom, wanted: int, directory: Path, set_by: str) -> None:
+    """Make sure that so many bytes are free in a directory, which an option or a variable says."""
+    free = shutil.disk_usage(_existing(directory)).free
+    if wanted <= free:
+        return
+    changes = " or ".join(["--records", *(["--rate"] if soak.duration_s is not None else [])])
+    fewer = f", fewer --replicas than {soak.replicas}" if soak.replicas > 1 else ""
+    raise UsageError(
+        f"{needed.words}, and {_size(free)} are free in {directory}: ask for {_fewer(soak, needed, wanted, free)} "
+        f"records ({changes}){fewer}, or set {set_by} to a directory on a disk that has the room."
+    )
+
+
+def _fewer(soak: Soak, needed: NeededRoom, wanted: int, free: int) -> str:
     """Return how many records would fit, in words."""
-    a_record = needed.whole - NODES_BYTES
-    fit = int(needed.records * (free - NODES_BYTES) / a_record) if free > NODES_BYTES else 0
+    beside = 0 if wanted == needed.of_run else NODES_BYTES
+    fit = int(needed.records * (free - beside) / (wanted - beside)) if free > beside else 0
     return f"at most {fit:,}" if fit > soak.producers else "fewer"
+
+
+def _device(directory: Path) -> int:
+    return _existing(directory).stat().st_dev
 
 
 def _beside_the_value(soak: Soak) -> float:

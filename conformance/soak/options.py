@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from conformance.line import Line
     from conformance.run_options import RunOptions
+    from fault_injection.cluster.hosts import AdvertisedHost
 
 LONGEST_S = 24 * 3600.0
 """For so long faults are drawn where only a number of records is asked."""
@@ -32,7 +33,10 @@ class SoakOptions:
         faults: a seed, a file, or None for no faults.
         every_s: the time from one drawn fault to the next.
         is_provoking: whether to draw faults that provoke losses.
+        is_sampled: whether a sample is read again, and joined record by record.
         cross_check: whether DuckDB counts again.
+        advertised: where executors elsewhere reach the brokers; None where Spark is on this machine.
+        spark_settings: of Spark, as they were given.
     """
 
     line: Line
@@ -51,7 +55,10 @@ class SoakOptions:
     faults: int | Path | None = None
     every_s: float = EVERY_S
     is_provoking: bool = False
+    is_sampled: bool = False
     cross_check: bool = False
+    advertised: AdvertisedHost | None = None
+    spark_settings: tuple[tuple[str, str], ...] = ()
 
     @property
     def brokers(self) -> int:
@@ -102,6 +109,8 @@ def soak_of(options: SoakOptions, topic: str) -> Soak:
         value_length=options.value_length,
         seed=options.seed,
         faults=faults,
+        every_s=options.every_s if is_seed else None,
+        is_provoking=options.is_provoking,
         records=options.records,
         duration_s=options.duration_s,
         rate=options.rate,

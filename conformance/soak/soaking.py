@@ -7,34 +7,38 @@ from __future__ import annotations
 
 import shutil
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.clients.topics import create_spread_topic
 from conformance.observation.frame_events import is_wanted
 from conformance.probes.connection import BrokerConnection, partition_metadata
+from conformance.reconcile.errors import ReconcileError
 from conformance.record.directory import RunDirectory, run_name, topic_name
 from conformance.record.soak import WIRE_FILE, Soak, SoakPhase, note_soak
 from conformance.record.soak_faults import write_faults
 from conformance.running.recorder import Recorder, hold_marks
-from conformance.session import backend_for, jars_for
+from conformance.session import await_spark, backend_for, jars_for
 from conformance.soak.breaking import Breaker
-from conformance.soak.brokers import at_rest, soak_spec
+from conformance.soak.brokers import at_rest, replica_files, soak_spec
 from conformance.soak.disk import check_room
 from conformance.soak.judging import judge_soak
 from conformance.soak.options import soak_of, timeline_of
 from conformance.soak.predicting import predict_soak
 from conformance.soak.producing import SoakProducers, loads_of
+from conformance.spark_extra import CROSS_CHECK_MISSING, has_cross_check
+from conformance.spark_master import is_local
+from conformance.spark_settings import spark_settings
 from conformance.spark_thread import SparkThread
 from conformance.work_directory import work_directory
 from fault_injection.cluster.client_links import relayed_bootstrap
 from fault_injection.cluster.lifecycle import Cluster
-from fault_injection.releases import schema_jar
+from fault_injection.releases import UsageError, schema_jar
 from fault_injection.wire.proxy import GateProxy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from conformance.clients.ledger_producer import Progress
@@ -78,18 +82,44 @@ def soak(options: SoakOptions, runs: Path, tell: Callable[[str], None]) -> Soake
         tell: told what is going on.
 
     Raises:
-        UsageError: the options do not go together, the disk has no room, or jars, backend or Spark cannot be had.
+        UsageError: the options do not go together, the disk has no room, or jars, backend, Spark or DuckDB cannot be
+            had.
         ClusterError: brokers do not come up, or end by themselves.
         ReconcileError: Spark failed.
     """
+    if options.cross_check and not has_cross_check():
+        raise UsageError(CROSS_CHECK_MISSING)
     timeline, wanted = timeline_of(options), soak_of(options, "soak")
     loads_of(wanted)
-    with ExitStack() as stack:
+    with ExitStack() as stack, ExitStack() as tried:
         place = work_directory("soak")
         stack.callback(shutil.rmtree, place, ignore_errors=True)
-        tell(f"needs {check_room(wanted, place).words} in {place}")
+        tell(f"{check_room(wanted, place, runs).words}; brokers' logs are in {place}")
+        elsewhere = None if is_local(options.run.spark_master) else tried.enter_context(_new_spark(options))
+        if elsewhere is not None:
+            await_spark(tell, elsewhere, options.run.spark_master)
+            with _refusing():
+                elsewhere.try_sharing(runs)
         soaking = _Soaking(options, timeline, stack, place, runs, tell)
+        if elsewhere is not None:
+            with _refusing():
+                soaking.try_reaching(elsewhere)
+        tried.close()
         return soaking.finish(*soaking.produce())
+
+
+def _new_spark(options: SoakOptions) -> SparkThread:
+    settings = spark_settings(options.spark_settings, options.run.spark_master, options.advertised)
+    return SparkThread(options.run.spark_master, records=options.records or 10**6, settings=settings)
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Make it the user's error that a cluster of Spark cannot do what a soak needs."""
+    try:
+        yield
+    except ReconcileError as error:
+        raise UsageError(str(error)) from error
 
 
 class _Soaking:
@@ -105,9 +135,9 @@ class _Soaking:
         tell: Callable[[str], None],
     ) -> None:
         line = options.line
-        self._options, self._timeline, self._tell = options, timeline, tell
+        self._options, self._timeline, self._place, self._tell = options, timeline, place, tell
         jars = jars_for(line)
-        self._spark = stack.enter_context(SparkThread(options.run.spark_master, records=options.records or 10**6))
+        self._spark = stack.enter_context(_new_spark(options))
         backend, why = backend_for(options.run)
         stack.callback(backend.close)
         tell(f"{line.words}: {options.brokers} brokers, {why}")
@@ -127,9 +157,20 @@ class _Soaking:
         )
         self._gate.trace_to(self.run.path / WIRE_FILE, lambda frame: is_wanted(frame.link, frame.api_key))
         wanted = soak_of(options, topic_name("soak", name))
-        spec = soak_spec(line.release, line.metadata, options.brokers, wanted.lag_time_max_ms, SETTINGS)
+        spec = soak_spec(
+            line.release, line.metadata, options.brokers, wanted.lag_time_max_ms, SETTINGS, options.advertised
+        )
         self._cluster = stack.enter_context(Cluster.start(spec, jars, backend, self._gate, place, tell))
         self.soak = note_soak(self.run, wanted, topic_id=self._created(wanted), bootstrap=self._bootstrap)
+
+    def try_reaching(self, spark: SparkThread) -> None:
+        """Make sure, before records are sent, that a cluster of Spark will be able to read them."""
+        self._tell(
+            f"tries whether executors of {self._options.run.spark_master} reach the brokers at {self._bootstrap}"
+        )
+        ids, topic = self._options.ground.brokers, f"{self.soak.topic}-executors"
+        create_spread_topic(self._bootstrap.split(","), topic, [[one] for one in ids])
+        spark.try_reaching(self._bootstrap, topic, len(ids))
 
     @property
     def _bootstrap(self) -> str:
@@ -189,14 +230,23 @@ class _Soaking:
         """Predict, read, count and judge; brokers run still."""
         self._tell("predicts what became of every record, from the wire alone")
         self._spark.start()
-        prediction = predict_soak(self.run, soak)
+        prediction = predict_soak(self.run, soak, tell=self._tell)
         soak = note_soak(self.run, soak, phase=SoakPhase.PREDICTED)
         self._tell(
             f"predicted in {prediction.seconds:g} s from {prediction.events:,} events; frozen as "
             f"{prediction.digest[:12]}; Spark reads {sum(soak.ends):,} records"
         )
         began_s = time.monotonic()
-        counted = self._spark.reconcile_soak(self.run, soak, cross_check=self._options.cross_check)
+        data = replica_files(self._cluster, soak.topic, self._place)
+        options = self._options
+        counted = self._spark.reconcile_soak(
+            self.run,
+            soak,
+            sampled=options.is_sampled,
+            cross_check=options.cross_check,
+            data=data,
+            tell=self._tell,
+        )
         self._tell(f"read and counted in {time.monotonic() - began_s:.1f} s")
         note_soak(self.run, soak, phase=SoakPhase.COUNTED)
         verdict = judge_soak(

@@ -7,6 +7,7 @@ their answers on the wire: the answer of a broker says where it appended a batch
 from __future__ import annotations
 
 import heapq
+import time
 from collections.abc import Callable
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -31,7 +32,7 @@ from oracle.tracing.observed import (
 from oracle.vocabulary import Acks, BrokerId, Offset
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from conformance.record.directory import RunDirectory
     from conformance.record.soak import Soak
@@ -54,6 +55,7 @@ class SoakStream:
     Attributes:
         frames: the frames between nodes, with the numbers of those that were shown to the model.
         moments: all frames as they are read.
+        produced: what producers sent, and were told.
     """
 
     def __init__(self, run: RunDirectory, soak: Soak, sent: Sent | None = None) -> None:
@@ -61,7 +63,7 @@ class SoakStream:
         self._run = run
         self.frames = FrameEvents(soak.topic, soak.topic_id)
         self.moments = WireMoments(run.path / WIRE_FILE)
-        self._produced = ProduceEvents(TopicOfInterest(soak.topic, soak.topic_id), soak.partitions, sent)
+        self.produced = ProduceEvents(TopicOfInterest(soak.topic, soak.topic_id), soak.partitions, sent)
         self._lives = BrokerLives()
 
     def __iter__(self) -> Iterator[Event]:
@@ -95,19 +97,47 @@ class SoakStream:
         if self._lives.is_stale(moment):
             return
         if moment.frame.api_key == PRODUCE:
-            yield from self._produced.of(moment)
+            yield from self.produced.of(moment)
         else:
             yield from self.frames.of(moment)
 
 
+TOLD_EVERY_S = 5.0
+_LOOKED_AT = 1024
+"""The clock is looked at once in so many events."""
+
+
+def told_of(events: Iterable[Event], soak: Soak, tell: Callable[[str], None]) -> Iterator[Event]:
+    """Yield the events of a soak, and tell every few seconds how far they are: which time of the soak they are of.
+
+    Args:
+        events: in the order of time.
+        soak: whose beginning and end are known.
+        tell: told in a line.
+    """
+    began_s = told_s = time.monotonic()
+    lasted = max((soak.ended_ns or soak.began_ns) - soak.began_ns, 1)
+    for count, event in enumerate(events):
+        if count % _LOOKED_AT == 0 and (now_s := time.monotonic()) - told_s >= TOLD_EVERY_S:
+            told_s, part = now_s, min(max((event.at - soak.began_ns) / lasted, 0.0), 1.0)
+            left = f", some {(now_s - began_s) * (1 - part) / part:,.0f} s left" if part else ""
+            tell(f"replayed {part:.0%} of the soak: {count:,} events, {count / (now_s - began_s):,.0f} a second{left}")
+        yield event
+
+
 class ProduceEvents:
-    """Turns Produce requests and their answers into what producers are told."""
+    """Turns Produce requests and their answers into what producers are told.
+
+    Attributes:
+        unplaced: how many batches were sent of which no answer has said where they are.
+    """
 
     def __init__(self, topic: TopicOfInterest, step: int, sent: Sent | None) -> None:
         self._topic = topic
         self._step = step
         self._told_of = sent
         self._in_flight: dict[RequestKey, tuple[int, Acks, dict[TopicPartition, int]]] = {}
+        self.unplaced = 0
 
     def of(self, moment: WireMoment) -> Iterator[Acknowledged | Refused]:
         """Return the events of one moment: those of an answer come when it has left its broker."""
@@ -117,6 +147,7 @@ class ProduceEvents:
         if frame.direction == "request":
             counts = {p: entry.record_count for entry in frame.said.entries if (p := self._topic.partition_of(entry))}
             self._tell(moment)
+            self.unplaced += len(counts)
             self._in_flight[request_key(frame)] = moment.at, Acks(frame.said.acks or 0), counts
             return
         asked = self._in_flight.pop(request_key(frame), None)
@@ -125,6 +156,7 @@ class ProduceEvents:
             for entry in frame.said.entries:
                 partition = self._topic.partition_of(entry)
                 if partition in counts:
+                    self.unplaced -= not entry.error and entry.base_offset >= 0
                     yield _told(moment, entry, partition, sent_at, acks, counts[partition])
 
     def _tell(self, moment: WireMoment) -> None:

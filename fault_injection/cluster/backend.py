@@ -24,6 +24,7 @@ class NodeLaunch:
         arguments: what follows the class path on the Java command line: options, main class, its arguments.
         client_ports: ports that the tester reaches at ``client_host``.
         node_ports: ports that other nodes reach at ``host``.
+        advertised_ports: addresses of this machine, with ports, at which clients elsewhere reach the node.
     """
 
     node: Node
@@ -33,6 +34,7 @@ class NodeLaunch:
     arguments: tuple[str, ...]
     client_ports: tuple[int, ...] = ()
     node_ports: tuple[int, ...] = ()
+    advertised_ports: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

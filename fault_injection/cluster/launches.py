@@ -56,8 +56,18 @@ def node_launch(spec: ClusterSpec, plan: NodePlan, jars: JarSet) -> NodeLaunch:
     gauges = jmx_options(listeners.bind_host, plan.jmx) if plan.jmx is not None else ()
     shown = (plan.jmx[1],) if plan.jmx is not None else ()
     arguments = (*_options(spec, node, directory), *gauges, _MAIN_CLASS[node.role], str(directory / SETTINGS))
-    ports = {"client_ports": client + shown, "node_ports": others}
-    return NodeLaunch(node, spec.release.version, directory, jars, arguments, **ports)
+    at = spec.advertised
+    elsewhere = () if at is None else tuple((at.address, port) for port in client)
+    return NodeLaunch(
+        node,
+        spec.release.version,
+        directory,
+        jars,
+        arguments,
+        client_ports=shown if elsewhere else client + shown,
+        node_ports=others,
+        advertised_ports=elsewhere,
+    )
 
 
 def storage_tool_launch(

@@ -2,7 +2,7 @@
 
 import socket
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from fault_injection.cluster.backend import Backend
@@ -27,6 +27,7 @@ class Listeners:
         advertised: the address that others are told, by listener name.
         metadata_addresses: the ZooKeeper server, or each KRaft controller, as this node is to reach it, by node id.
         data_directory: where the node keeps its data, as the node sees it.
+        bound_elsewhere: the listeners that are not on ``bind_host``, and the address that each is on.
     """
 
     bind_host: str
@@ -34,6 +35,11 @@ class Listeners:
     advertised: Mapping[str, Address]
     metadata_addresses: Mapping[int, Address]
     data_directory: str
+    bound_elsewhere: Mapping[str, str] = field(default_factory=dict)
+
+    def bound(self, name: str) -> str:
+        """Return a listener as ``listeners`` has it: its name, address and port."""
+        return f"{name}://{self.bound_elsewhere.get(name, self.bind_host)}:{self.ports[name]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +91,7 @@ def _zookeeper_identity(listeners: Listeners) -> dict[str, str]:
 
 
 def _common_identity(listeners: Listeners) -> dict[str, str]:
-    bound = ",".join(f"{name}://{listeners.bind_host}:{port}" for name, port in listeners.ports.items())
+    bound = ",".join(map(listeners.bound, listeners.ports))
     names = dict.fromkeys(("CLIENT", "REPLICATION", "CONTROLLER", *listeners.ports))
     return {
         "log.dirs": listeners.data_directory,
@@ -163,7 +169,7 @@ class ClusterPlan:
         return NodePlan(node, self._directory_of(node), listeners, inbound)
 
     def _broker_plan(self, node: Node) -> NodePlan:
-        client, replication = self._reserve(self._backend.client_host), self._reserve(self._backend.host)
+        client, replication = self._client_address(), self._reserve(self._backend.host)
         inbound = {LinkName.replication(node.id): replication}
         advertised = {"CLIENT": client, "REPLICATION": self._relay.open(LinkName.replication(node.id), replication)}
         ports = {"CLIENT": client[1], "REPLICATION": replication[1]}
@@ -172,8 +178,20 @@ class ClusterPlan:
             inbound[link], ports["RELAYED"] = relayed, relayed[1]
             advertised["RELAYED"] = self._relay.open(link, relayed)
         listeners = self._listeners(node, ports, advertised, self._metadata_addresses_for(node))
+        if self._spec.advertised is not None and self._backend.bind_host == self._backend.client_host:
+            listeners = replace(listeners, bound_elsewhere={"CLIENT": self._spec.advertised.address})
         jmx = self._reserve(self._backend.client_host) if self._spec.jmx else None
         return NodePlan(node, self._directory_of(node), listeners, inbound, jmx)
+
+    def _client_address(self) -> Address:
+        """Reserve a port for a CLIENT listener, and return where clients are told that it is.
+
+        A node whose network is this machine's listens there itself; a container is published there.
+        """
+        advertised = self._spec.advertised
+        if advertised is None:
+            return self._reserve(self._backend.client_host)
+        return advertised.name, self._reserve(advertised.address)[1]
 
     def _metadata_addresses_for(self, broker: Node) -> dict[int, Address]:
         found: dict[int, Address] = {}
@@ -228,17 +246,3 @@ class PortReservation:
         for reserved in self._sockets:
             reserved.close()
         self._sockets.clear()
-
-
-def address_seen_at(host: str) -> str:
-    """Return the address that this machine's own connections to one of its hosts come from; NAT may have changed it.
-
-    Raises:
-        OSError: the host is none of this machine's.
-    """
-    with (
-        socket.create_server((host, 0)) as server,
-        socket.create_connection(server.getsockname()),
-        server.accept()[0] as accepted,
-    ):
-        return str(accepted.getpeername()[0])

@@ -107,10 +107,12 @@ def await_registered(
     deadline_s: float = DEADLINE_S,
     unreachable: Unreachable = frozenset,
     unlisted: Unreachable = frozenset,
+    is_needless: Callable[[], bool] = lambda: False,
 ) -> None:
     """Wait until brokers are registered and every live broker that is not unreachable lists every live broker.
 
-    A live broker that reaches no other node is *unlisted*: a KRaft controller fences it, so nobody need list it.
+    A live broker that reaches no other node is *unlisted*: a KRaft controller fences it, so nobody need list it. Once
+    it ``is_needless`` to know nothing is waited for any more.
 
     Raises:
         DeadlineExceededError: somebody is missing.
@@ -119,6 +121,8 @@ def await_registered(
     with _registry(cluster) as registered:
 
         def is_complete() -> bool:
+            if is_needless():
+                return True
             cluster.check_alive(*brokers)
             asked = frozenset(cluster.live_brokers) | frozenset(brokers)
             expected = (asked - unlisted()) | frozenset(brokers)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
 
+from fault_injection.cluster.hosts import AdvertisedHost
 from fault_injection.releases import MetadataMode, Release, UsageError
 
 
@@ -68,6 +69,8 @@ class ClusterSpec:
         overrides: broker settings of the user's own; they win over everything else.
         node_overrides: by id, what a node alone has of such settings; they win over ``overrides``. Not ``log.dirs``.
         features: KRaft feature levels to format with, beside the release's own (``--feature``).
+        advertised: where CLIENT listeners are bound and advertised, so that clients elsewhere reach them; nothing else
+            of the cluster is there. None for where the backend has them, which this machine alone reaches.
         client_links: whether brokers have a second listener for clients, RELAYED, that leads through the relay.
             The tester's own questions go to the CLIENT listener, which is direct.
         zookeeper_links: whether brokers reach ZooKeeper through the relay; nothing to a KRaft cluster.
@@ -88,6 +91,7 @@ class ClusterSpec:
     overrides: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     node_overrides: Mapping[int, Mapping[str, str]] = field(default_factory=lambda: MappingProxyType({}))
     features: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    advertised: AdvertisedHost | None = None
     client_links: bool = False
     zookeeper_links: bool = False
     jmx: bool = False

@@ -7,8 +7,9 @@ possibility that agrees with all that was seen.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from oracle.log import NO_EPOCH, UNDEFINED
 from oracle.replacing import replace
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
     from oracle.vocabulary import BrokerId, LeaderEpoch
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetBounds:
+class OffsetBounds(Struct, frozen=True, gc=False):
     """An offset between two bounds."""
 
     low: Offset = START
@@ -38,8 +38,7 @@ class OffsetBounds:
         return self.low <= offset <= self.high
 
 
-@dataclass(frozen=True, slots=True)
-class Possibility:
+class Possibility(Struct, frozen=True, gc=False):
     """A replica as it may be.
 
     Attributes:
@@ -55,8 +54,8 @@ class Possibility:
         is_out_of_range: it was told so; it cuts to the leader's end, which nobody sees, or starts anew.
     """
 
-    log: KnownLog = field(default_factory=KnownLog)
-    high_watermark: OffsetBounds = field(default_factory=OffsetBounds)
+    log: KnownLog = KnownLog()
+    high_watermark: OffsetBounds = OffsetBounds()
     log_start: Offset = START
     leader: BrokerId | None = None
     leader_epoch: LeaderEpoch = NO_EPOCH
@@ -70,6 +69,10 @@ class Possibility:
     def with_log(self, log: KnownLog) -> Possibility:
         """Return the replica with its log better known."""
         return self if log is self.log else replace(self, log=log)
+
+    def covers(self, other: Possibility) -> bool:
+        """Return whether this one may be all that another one may be."""
+        return self.log.covers(other.log) and replace(other, log=self.log) == self
 
 
 def has_epochs(rules: RuleSet) -> bool:

@@ -1,7 +1,8 @@
 """How do nodes run as containers on a network of their own?
 
 The tester's half of the network is the network's gateway: relays listen there, and ports that nodes reach each
-other at are published there. Ports that clients use are published on 127.0.0.1. Any container can knock at a gateway.
+other at are published there. Ports that clients use are published on 127.0.0.1, or where a cluster is advertised. Any
+container can knock at a gateway.
 
 Nothing of this machine is mounted: what is prepared for a node is copied into its container, and what it writes stays
 there, in the container's own file system. A node that is started again is the same container started again.
@@ -37,8 +38,8 @@ from fault_injection.cluster.backends.container_image import (
     problem_with_pulling,
 )
 from fault_injection.cluster.backends.container_shell import OWNER_LABEL, kill_paused, owner_of_this_process, swept
+from fault_injection.cluster.hosts import address_seen_at
 from fault_injection.cluster.launches import LOG, OUTPUT
-from fault_injection.cluster.plan import address_seen_at
 from fault_injection.cluster.spec import Node
 from fault_injection.waiting import until
 
@@ -224,6 +225,7 @@ class DockerBackend:
         container.with_command(["-cp", CLASS_PATH, *launch.arguments])
         for host, ports in ((self.client_host, launch.client_ports), (self.host, launch.node_ports)):
             container.ports |= {f"{port}/tcp": (host, port) for port in ports}
+        container.ports |= {f"{port}/tcp": (host, port) for host, port in launch.advertised_ports}
         container.with_kwargs(entrypoint=["java"], labels=self._labels, user="0", working_dir=str(launch.directory))
         return container
 

@@ -76,6 +76,32 @@ except ReconcileError as error:
     print(error)
 """
 
+_IS_GIVEN_SETTINGS = """
+from conformance.reconcile.session import MANY_RECORDS, tune
+given = {
+    "spark.sql.shuffle.partitions": "7",
+    "spark.driver.extraJavaOptions": "-Dof.the.user=1",
+    "spark.driver.extraClassPath": "/mine.jar",
+}
+jars = [Path("/spark-sql-kafka-0-10.jar")]
+spark = spark_session(connector_jars=jars, work_directory=Path(sys.argv[1]), overrides=given)
+for records in (1, MANY_RECORDS):
+    tune(spark, records)
+    print(spark.conf.get("spark.sql.shuffle.partitions"), spark.conf.get("spark.sql.codegen.wholeStage"))
+print(spark.conf.get("spark.driver.extraClassPath"))
+print(spark.sparkContext._jvm.System.getProperty("of.the.user"), spark.conf.get("spark.driver.extraJavaOptions")[:5])
+stop_session(spark)
+"""
+
+_HAS_NO_YARN = """
+for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR"):
+    os.environ.pop(name, None)
+try:
+    spark_session("yarn", connector_jars=(), work_directory=Path(sys.argv[1]))
+except ReconcileError as error:
+    print(error)
+"""
+
 
 def _tester(script: str, directory: Path) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", _START + script, str(directory)]
@@ -117,6 +143,21 @@ def test_without_java_the_error_says_so(tmp_path: Path) -> None:
     assert _output(_HAS_NO_JAVA, tmp_path) == [
         "Spark needs Java 17 or later: no java on PATH, and JAVA_HOME is not set."
     ]
+
+
+def test_settings_that_are_given_win_and_lists_are_added(tmp_path: Path) -> None:
+    assert _output(_IS_GIVEN_SETTINGS, tmp_path) == [
+        "7 false",
+        "7 true",
+        "/spark-sql-kafka-0-10.jar:/mine.jar",
+        "1 -XX:T",
+    ]
+
+
+def test_yarn_without_a_configuration_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    (said,) = _output(_HAS_NO_YARN, tmp_path)
+    assert said.startswith("The Spark JVM did not start: org.apache.spark.SparkException: ")
+    assert "either HADOOP_CONF_DIR or YARN_CONF_DIR must be set" in said
 
 
 def _is_running(process: int) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.soak import disk
 from conformance.soak.disk import check_room, needed_room
 from fault_injection.releases import UsageError
 from tests.conformance.soak.soaks import soak
@@ -54,7 +55,25 @@ def test_what_does_not_fit_is_refused_in_words(tmp_path: Path) -> None:
     assert re.match(r"1,000,000,000,000 records need 4\d\d,\d{3}\.\d GB \(logs of all replicas .* GB\), and \d", told)
     assert f"GB are free in {tmp_path / 'not' / 'there'}" in told
     assert "ask for at most " in told
-    assert "(--records), fewer --replicas than 3, or another directory" in told
+    assert "(--records), fewer --replicas than 3, or set TMPDIR to a directory on a disk that has the room." in told
+
+
+def test_a_soak_that_would_never_end_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="give --records or --duration"):
+        check_room(soak(records=None), tmp_path)
+
+
+def test_the_disk_of_the_runs_is_looked_at_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage, brokers, runs = shutil.disk_usage(tmp_path), tmp_path / "brokers", tmp_path / "runs"
+    brokers.mkdir()
+    runs.mkdir()
+    monkeypatch.setattr(disk, "_device", lambda at: at.name)
+    monkeypatch.setattr(shutil, "disk_usage", lambda at: usage._replace(free=GB // 10 if at == runs else 100 * GB))
+    with pytest.raises(UsageError, match=r"free in .*/runs: ask for at most .* or set --runs-dir to a directory"):
+        check_room(soak(records=10**8), brokers, runs)
+    assert check_room(soak(records=10**5), brokers, runs).records == 10**5
+    with pytest.raises(UsageError, match="TMPDIR"):
+        check_room(soak(records=10**9), brokers, runs)
 
 
 def test_so_many_as_it_says_would_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,5 +83,5 @@ def test_so_many_as_it_says_would_fit(tmp_path: Path, monkeypatch: pytest.Monkey
         check_room(soak(records=10**9, duration_s=10**5, replicas=1), tmp_path)
     told = str(refused.value)
     fit = int(told.partition("at most ")[2].partition(" ")[0].replace(",", ""))
-    assert "(--records or --rate), or another" in told
+    assert "(--records or --rate), or set TMPDIR" in told
     assert check_room(soak(records=fit, duration_s=10**5, replicas=1), tmp_path).whole <= 10 * GB

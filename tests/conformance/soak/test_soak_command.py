@@ -60,6 +60,11 @@ def test_a_file_of_faults_is_planned_as_it_stands(tmp_path: Path, capsys: pytest
         (["--records", "900000000000"], "free"),
         (["--kafka", "9.9"], "9.9"),
         (["--acks", "2"], "--acks"),
+        (["--advertise", "198.51.100.1"], "is no address of this machine that brokers can listen on"),
+        (["--advertise", "there.invalid"], "--advertise there.invalid: it does not resolve"),
+        (["--spark-conf", "spark.master=yarn"], "--spark-master says it"),
+        (["--spark-conf", "executor.memory=1g"], "is no setting of Spark"),
+        (["--spark-conf", "spark.a=1", "--spark-conf", "spark.a=2"], "spark.a is given twice"),
     ],
 )
 def test_what_does_not_go_together_is_refused_before_anything_starts(
