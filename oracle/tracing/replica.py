@@ -289,7 +289,8 @@ def _appended(replica: Possibility, answer: FetchAnswered) -> Iterator[Possibili
         told = OffsetBounds(answer.high_watermark, answer.high_watermark).at_most(log.low.end, log.high.end)
         start = max(replica.log_start, answer.log_start_offset or START)
         for begun in log.starting_at(start) if replica.log_start < start <= log.low.end else (log,):
-            yield replace(replica, log=begun, high_watermark=told, log_start=start)
+            uncut = replica.uncut if begun is replica.log else None
+            yield replace(replica, log=begun, high_watermark=told, log_start=start, uncut=uncut)
 
 
 def _looked_up(replica: Possibility, answer: LookupAnswered, rules: RuleSet) -> tuple[Possibility, ...]:

@@ -15,7 +15,7 @@ from oracle.trace_check import TraceCheck, TraceSettings
 from oracle.tracing.committed import final_log
 from oracle.tracing.known_log import EpochLog, KnownLog
 from oracle.tracing.observed import Acknowledged, BrokerEnded, BrokerStarted
-from oracle.tracing.possibility import Possibility
+from oracle.tracing.possibility import Possibility, fetching_at, truncated
 from oracle.tracing.replica import POSSIBLE_MAX
 from oracle.vocabulary import Acks, MetadataMode, Offset, RangeFate
 from tests.oracle.tracing.recording import recording
@@ -127,3 +127,30 @@ def test_a_partition_of_which_nothing_was_seen_is_left_open_without_a_span() -> 
     (replay,) = story.check.partitions.values()
     assert replay.left_open is not None
     assert list(final_log(replay).spans()) == []
+
+
+def ends_at(replica: Possibility, offset: int) -> set[KnownLog]:
+    """Return what the log of a follower is that fetches from an offset."""
+    return {one.log for one in fetching_at(replica, Offset(offset))}
+
+
+def exactly(*epochs: tuple[int, int], end: int) -> KnownLog:
+    return KnownLog(log(*epochs, end=end), log(*epochs, end=end))
+
+
+def test_a_cut_that_nobody_saw_moves_no_beginning_of_an_epoch() -> None:
+    whole = Possibility(log=exactly((0, 0), (2, 6), end=10))
+    (cut,) = truncated(whole, Offset(0), Offset(10))
+    assert cut.log.low.end == 0
+    assert ends_at(cut, 8) == {exactly((0, 0), (2, 6), end=8)}
+    assert ends_at(cut, 6) == {exactly((0, 0), end=6)}
+    (again,) = truncated(cut, Offset(0), Offset(9))
+    assert ends_at(again, 7) == {exactly((0, 0), (2, 6), end=7)}
+    (seen,) = truncated(again, Offset(0), Offset(0))
+    assert (seen.log, seen.uncut) == (exactly(end=0), None)
+
+
+def test_a_log_that_is_another_one_by_now_is_not_what_was_cut() -> None:
+    (cut,) = truncated(Possibility(log=exactly((0, 0), (2, 6), end=10)), Offset(0), Offset(10))
+    assert cut.with_log(exactly((0, 0), end=3)).uncut is None
+    assert ends_at(cut.with_log(exactly((0, 0), end=3)), 3) == {exactly((0, 0), end=3)}
