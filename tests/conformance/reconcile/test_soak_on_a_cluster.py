@@ -139,10 +139,10 @@ def test_a_master_that_is_gone_is_not_missed(made: Made, directory: Path) -> Non
         assert killing.result() > 0
 
 
-def test_it_is_told_how_far_the_cluster_is(made: Made, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_told_how_far_the_cluster_is(made: Made, engine: Standalone, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("conformance.reconcile.spark_watch.LOOK_EVERY_S", 0.3)
     lines: list[str] = []
-    with standalone(directory / "told") as engine, SparkThread(engine.url, records=SIZE.records) as spark:
+    with SparkThread(engine.url, records=SIZE.records) as spark:
         counted = spark.reconcile_soak(RunDirectory(made.run), made.soak, data=made.data, tell=lines.append)
     assert counted == made.expected
     assert [line for line in lines if line.startswith("read some ")]

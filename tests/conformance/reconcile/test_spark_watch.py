@@ -54,7 +54,7 @@ def test_stages_before_and_after_the_reading_are_counts() -> None:
 
 def _registry_of(spark: SparkSession) -> object:
     """Return the name of a gauge that every JVM has."""
-    return spark._jvm.javax.management.ObjectName("java.lang:type=Runtime")  # type: ignore[union-attr]
+    return spark._jvm.javax.management.ObjectName("java.lang:type=Runtime")
 
 
 @pytest.mark.spark
