@@ -254,6 +254,11 @@ class Leadership:
         is_strict = self._rules.high_watermark_needs_min_isr
         return is_strict and not any(self.may_suffice(isr) for isr in self.committed)
 
+    def begin_at_most_at(self, watermark: Offset) -> None:
+        """Note that the high watermark that the leadership begins with may be as high as this."""
+        self.start = OffsetBounds(self.start.low, max(self.start.high, watermark))
+        self.high, self.thawed_high = max(self.high, watermark), max(self.thawed_high, watermark)
+
     def raise_high(self) -> None:
         """Raise the upper bound to what may be committed by now."""
         for isr in self.committed:
@@ -291,10 +296,20 @@ class Leadership:
 
 def begun_by(replica: TracedReplica, rules: RuleSet, settings: TraceSettings) -> Leadership:
     """Return a leadership that begins with the high watermark that the broker has as a follower."""
-    watermarks = [one.high_watermark for one in replica.reachable()]
-    start = OffsetBounds(min(one.low for one in watermarks), max(one.high for one in watermarks))
+    start = _watermark_as_follower(replica)
     is_new = all(one.log.high.end == 0 for one in replica.possible)
     return Leadership(replica.broker, rules, settings, start, is_from_follower=not is_new)
+
+
+def took_as_follower(replica: TracedReplica) -> None:
+    """Note that a broker that was told to lead may have taken one more answer before it does: it begins with that."""
+    if replica.leadership is not None:
+        replica.leadership.begin_at_most_at(_watermark_as_follower(replica).high)
+
+
+def _watermark_as_follower(replica: TracedReplica) -> OffsetBounds:
+    watermarks = [one.high_watermark for one in replica.reachable()]
+    return OffsetBounds(min(one.low for one in watermarks), max(one.high for one in watermarks))
 
 
 # What can a leader know of a follower? Where it ends, for certain and perhaps, and when it was seen.

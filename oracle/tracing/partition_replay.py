@@ -8,7 +8,7 @@ from oracle.replacing import replace
 from oracle.tracing.answering import Answering
 from oracle.tracing.committed import answers_with_epochs
 from oracle.tracing.exchange import CAPACITY, Exchange
-from oracle.tracing.leadership import begun_by
+from oracle.tracing.leadership import begun_by, took_as_follower
 from oracle.tracing.observed import (
     Acknowledged,
     BrokerEnded,
@@ -209,6 +209,7 @@ class PartitionReplay:
         exchange = self._exchanges.pop(delivered.key, None)
         if exchange is not None:
             exchange.is_delivered = True
+            took_as_follower(self._replica(exchange.request.follower))
 
     def _heard(self, heard: LeadershipHeard) -> None:
         if heard.broker in self._dead:
