@@ -122,10 +122,7 @@ class Counting:
             "late": F.count_if("is_late"),
         }
         runs = with_stretches(self.runs, self.soak).groupBy(partition_of_block(self.soak).alias("own"))
-        parts = (
-            _named(self.facts.groupBy(at.alias("own")), sums),
-            _named(runs, blocks),
-        )
+        parts = _named(self.facts.groupBy(at.alias("own")), sums), _named(runs, blocks)
         found: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
         for row in rows_of(reduce(DataFrame.unionByName, parts)):
             found[row["own"]][row["name"]] = row["count"]
@@ -245,9 +242,8 @@ def _counts_of(records: DataFrame) -> dict[int, Counts]:
         "told": (F.col("attempts") > 0) & (F.col("outcomes") > 0),
         "is_ours": F.col("record_id").isNotNull(),
     }
-    kinds = records.groupBy(
-        "own", "judged", "classification", "outcome", *CLASSES, *(flag.alias(name) for name, flag in flags.items())
-    )
+    named = (flag.alias(name) for name, flag in flags.items())
+    kinds = records.groupBy("own", "judged", "classification", "outcome", *CLASSES, *named)
     found: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for row in rows_of(kinds.agg(F.count("*").alias("rows"), F.sum("copies").alias("copies"))):
         counts, judged = found[row["own"]], row["judged"]
