@@ -89,7 +89,8 @@ for records in (1, MANY_RECORDS):
     tune(spark, records)
     print(spark.conf.get("spark.sql.shuffle.partitions"), spark.conf.get("spark.sql.codegen.wholeStage"))
 print(spark.conf.get("spark.driver.extraClassPath"))
-print(spark.sparkContext._jvm.System.getProperty("of.the.user"), "-XX:T" in spark.conf.get("spark.driver.extraJavaOptions"))
+options = spark.conf.get("spark.driver.extraJavaOptions")
+print(spark.sparkContext._jvm.System.getProperty("of.the.user"), "-XX:T" in options)
 stop_session(spark)
 """
 
