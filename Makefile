@@ -62,7 +62,7 @@ $(VENV)/.ready-dev: $(VENV)/.ready requirements-dev.lock
 	@touch $@
 
 COMPILE := pip-compile --quiet --generate-hashes --strip-extras --no-header --no-annotate --no-emit-index-url \
-  --no-emit-trusted-host --no-emit-find-links --extra spark --extra docker
+  --no-emit-trusted-host --no-emit-find-links --extra spark --extra docker --extra cross-check
 
 # PINS_OF='4.5.0' for one release; without it, every release of the table. What is pinned already stays as it is.
 pins: setup

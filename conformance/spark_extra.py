@@ -1,4 +1,4 @@
-"""Which packages come with the extra ``[spark]``, and what is said where they are missing?
+"""Which packages come with the extras ``[spark]`` and ``[cross-check]``, and what is said where they are missing?
 
 Reading a topic back and writing a run's tables need Spark and Arrow, some 450 MB. All that only reads the catalogue and
 asks the model does without: it imports the modules that use them, and these import them at their first use.
@@ -17,6 +17,13 @@ SPARK_EXTRA = ("pyspark", "py4j", "pyarrow")
 INSTALL = "pip install 'kafka-conformance[spark]'"
 
 
+CROSS_CHECK_EXTRA = "duckdb"
+CROSS_CHECK_MISSING = (
+    "The cross-check counts with DuckDB, which is not installed. One command adds it: "
+    "pip install 'kafka-conformance[cross-check]'"
+)
+
+
 class SparkMissingError(Exception):
     """What was asked for needs the extra, and it is not installed: an error of the user's making."""
 
@@ -30,6 +37,11 @@ def require_spark() -> None:
     missing = [name for name in SPARK_EXTRA if find_spec(name) is None]
     if missing:
         raise _missing(", ".join(missing))
+
+
+def has_cross_check() -> bool:
+    """Return whether DuckDB is installed."""
+    return find_spec(CROSS_CHECK_EXTRA) is not None
 
 
 def at_first_use(name: str) -> ModuleType:

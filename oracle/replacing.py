@@ -10,6 +10,8 @@ from functools import cache
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from msgspec import Struct, structs
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from dataclasses import replace as replace
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
 else:
 
     def replace(value, /, **changes):  # noqa: ANN001, ANN003, ANN201 - typed above
-        """Return a copy of a dataclass with slots and without ``__post_init__``, with some fields changed."""
+        """Return a copy of a struct, or dataclass with slots and without ``__post_init__``, with fields changed."""
+        if isinstance(value, Struct):
+            return structs.replace(value, **changes)
         kind = type(value)
         read, puts = _parts(kind)
         copy = object.__new__(kind)

@@ -8,11 +8,11 @@ Model field <- event field <- wire field: see ``oracle.tracing.observed``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from oracle.tracing.invariants import Invariant, Judge, NotAllowed, PassedOver, TraceSettings, Violation
-from oracle.tracing.observed import BrokerEnded, BrokerStarted, PartitionObserved
+from oracle.tracing.observed import PartitionObserved
 from oracle.tracing.partition_replay import PartitionReplay
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ class TraceReport:
         not_followed: partitions whose creation the trace does not show; their events were not looked at.
         violation: the first event that no rule allows, or None.
         passed_over: the first event of those that an invariant does not allow which is not enforced, or None.
+        left_open: partitions that were not replayed to the end, as too much was possible, and where that began.
     """
 
     events: dict[str, int]
@@ -43,6 +44,7 @@ class TraceReport:
     not_followed: tuple[TopicPartition, ...]
     violation: Violation | None
     passed_over: Violation | None = None
+    left_open: Mapping[TopicPartition, str] = field(default_factory=dict)
 
     @property
     def is_allowed(self) -> bool:
@@ -101,13 +103,7 @@ class TraceCheck:
             self._partition(event.partition).feed(event)
             return
         for partition in self._partitions.values():
-            match event:
-                case BrokerEnded():
-                    partition.end_broker(event.broker, clean=event.clean)
-                case BrokerStarted():
-                    partition.start_broker(event.broker)
-                case _:
-                    partition.lose_checkpoint(event.broker)
+            partition.feed(event)
 
     def _partition(self, name: TopicPartition) -> PartitionReplay:
         if name not in self._partitions:
@@ -119,4 +115,7 @@ class TraceCheck:
         unknown = tuple(name for name, partition in self._partitions.items() if not partition.was_followed)
         events = {kind.__name__: count for kind, count in self._counts.items()}
         followed = len(self._partitions) - len(unknown)
-        return TraceReport(events, dict(self._judge.held), followed, unknown, self._violation, self._passed_over)
+        left_open = {name: one.left_open for name, one in self._partitions.items() if one.left_open is not None}
+        return TraceReport(
+            events, dict(self._judge.held), followed, unknown, self._violation, self._passed_over, left_open
+        )

@@ -61,6 +61,14 @@ class Fate(StrEnum):
     UNDETERMINED = "undetermined"
 
 
+class RangeFate(StrEnum):
+    """What became of a range of records: the log at rest has them, has them not, or nothing that was seen tells."""
+
+    PRESENT = "present"
+    LOST = "lost"
+    EITHER = "either"
+
+
 class MetadataMode(StrEnum):
     """Who keeps the cluster's metadata."""
 

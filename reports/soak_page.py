@@ -12,7 +12,7 @@ from conformance.record.soak import FAULTS_FILE, read_soak
 from conformance.record.soak_counted import CLASS_MEANS, CLASSES, OF_NOTE, ClassCounted, ComparedAs, read_counted
 from conformance.record.soak_faults import FaultTimeline, read_faults
 from conformance.record.soak_prediction import read_soak_prediction
-from conformance.record.soak_verdict import read_soak_verdict
+from conformance.record.soak_verdict import ApartAs, read_soak_verdict
 from conformance.record.verdict import Conformance, PromiseKept
 from oracle.vocabulary import ProduceOutcome
 from reports.course_picture import LEFT, WIDTH
@@ -61,6 +61,16 @@ JUDGED_WORDS = {
 }
 
 
+APART_WORDS = {
+    ApartAs.PREDICTED: "differ, as predicted",
+    ApartAs.EITHER: "differ, where it is open whether they do",
+    ApartAs.NOT_THERE: "are alike, against the prediction",
+    ApartAs.AGAINST: "differ, against the prediction",
+}
+APART_LOOKS = {ApartAs.PREDICTED: "good", ApartAs.EITHER: "open", ApartAs.NOT_THERE: "bad", ApartAs.AGAINST: "bad"}
+SHOWN_OF_REPLICAS = 20
+
+
 def write_soak_page(run: RunDirectory) -> Path:
     """Write the page of a soak that was judged.
 
@@ -72,7 +82,7 @@ def write_soak_page(run: RunDirectory) -> Path:
     ranges = ranges_of(run, soak)
     environment = template_environment()
     environment.filters |= {"many": "{:,}".format, "duration": duration_words, "upper_first": _upper_first}
-    environment.filters |= {"acks": acks_word, "breakable": breakable}
+    environment.filters |= {"acks": acks_word, "breakable": breakable, "size": _size}
     page = environment.get_template("soak.html.j2").render(
         soak=soak,
         line=column_words(soak.version, soak.metadata),
@@ -86,12 +96,21 @@ def write_soak_page(run: RunDirectory) -> Path:
         css=style_sheet("report.css", "picture.css", "soak.css"),
         **_answered(verdict, counted),
         **_counted(counted),
+        **_replicas(counted, verdict),
         **_left_out(run, verdict),
         **_lasted(soak),
     )
     path = run.path / PAGE
     path.write_text(page, encoding="utf-8")
     return path
+
+
+def _size(count: int) -> str:
+    """Return a number of bytes in the largest unit that leaves a whole one."""
+    for unit, words in ((10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
+        if count >= unit:
+            return f"{count / unit:,.1f} {words}"
+    return f"{count:,} bytes"
 
 
 def _upper_first(text: str) -> str:
@@ -134,6 +153,24 @@ def _counted(counted: SoakCounted) -> dict[str, object]:
         "errors": _errors(counted),
         "beside": sum(one.not_predicted for one in counted.partitions),
         "beyond": sum(one.beyond_end for one in counted.partitions),
+    }
+
+
+def _replicas(counted: SoakCounted, verdict: SoakVerdict) -> dict[str, object]:
+    """Return what was found in the replicas' logs, the gravest last, and how it is told."""
+    logs, judged = counted.replicas, verdict.replicas
+    if logs is None or judged is None:
+        return {"logs": None}
+    return {
+        "logs": logs,
+        "apart": judged,
+        "apart_words": APART_WORDS,
+        "apart_looks": APART_LOOKS,
+        "apart_counts": [(words, judged.of(name), APART_LOOKS[name]) for name, words in APART_WORDS.items()],
+        "tails": logs.lost_tails[:SHOWN_OF_REPLICAS],
+        "more_tails": len(logs.lost_tails[SHOWN_OF_REPLICAS:]),
+        "unread": logs.unread[:SHOWN_OF_REPLICAS],
+        "more_unread": len(logs.unread[SHOWN_OF_REPLICAS:]),
     }
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.record.directory import cleaned
-from conformance.record.soak_prediction import RangeFate, RangeRow
 from conformance.record.soak_tables import (
     AlikeBatches,
     NotKeptBatch,
@@ -15,7 +14,7 @@ from conformance.record.soak_tables import (
     read_not_kept,
     read_ranges,
 )
-from oracle.vocabulary import Acks, ProduceOutcome
+from oracle.vocabulary import Acks, ProduceOutcome, RangeFate
 from reports.course_picture import LEFT, WIDTH
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
     from conformance.record.directory import RunDirectory
     from conformance.record.soak import Soak
+    from conformance.record.soak_prediction import RangeRow
 
 SHOWN_MAX, BARS_MAX, EPOCHS_MAX, ANSWERS_MAX = 60, 40, 60, 24
 LEAST = 2.5
@@ -45,6 +45,11 @@ class RangeOfNote:
     def is_lost(self) -> bool:
         """Return whether it is lost; else either may be."""
         return self.told.fate == RangeFate.LOST
+
+    @property
+    def promised(self) -> str:
+        """Return whether its acknowledged records were promised to stay, in words; empty if it was not looked at."""
+        return {"broken": "promised to stay", "allowed_by_settings": "not promised"}.get(self.told.promise, "")
 
     @property
     def offsets(self) -> int:

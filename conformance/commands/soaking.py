@@ -23,7 +23,7 @@ from conformance.spark_master import is_local
 from conformance.spark_settings import spark_setting, spark_settings
 from fault_injection.cluster.hosts import advertised_host
 from fault_injection.releases import UsageError
-from reports.soak_page import write_soak_page
+from reports.soak_page import APART_WORDS, write_soak_page
 
 if TYPE_CHECKING:
     import argparse
@@ -66,6 +66,7 @@ def add_soak(parser: Parser) -> None:
     parser.add_argument("--kafka", default=NEWEST, metavar="V", help="the release, as 2.8.2 or 3.9/zookeeper (newest)")
     _add_load(parser)
     _add_faults(parser)
+    parser.add_argument("--sample", action="store_true", help="join one record in 64 by itself, as a control")
     parser.add_argument("--cross-check", action="store_true", help="count every class again with DuckDB")
     _add_cluster(parser)
     parser.add_argument("--runs-dir", type=Path, default=Path("soaks"), help="where it goes (default: soaks)")
@@ -166,6 +167,7 @@ def _options(parsed: argparse.Namespace) -> SoakOptions:
         faults=seed if parsed.faults is FROM_SEED else parsed.faults,
         every_s=parsed.every,
         is_provoking=parsed.provoke,
+        is_sampled=parsed.sample,
         cross_check=parsed.cross_check,
         advertised=advertised,
         spark_settings=tuple(parsed.spark_conf),
@@ -219,8 +221,22 @@ def _tell(console: Console, options: SoakOptions, done: Soaked) -> None:
             parts += [f"{one.either:,} left open"] if one.either else []
             parts += [f"{one.against:,} AGAINST the prediction"] if one.against else []
             console.answer(f"  {name}: {one.records:,} ({means}): {', '.join(parts)}")
+    console.answer(f"  replicas: {_replicas(done)}")
     for finding in verdict.findings[1:]:
         console.answer(f"  {finding}")
     for note in verdict.notes:
         console.complain(note)
     console.answer(f"report: {page}")
+
+
+def _replicas(done: Soaked) -> str:
+    """Return in a line what their logs are, next to one another."""
+    logs, judged = done.counted.replicas, done.verdict.replicas
+    if logs is None or judged is None:
+        return "their logs were not compared"
+    told = [(judged.of(name), words) for name, words in APART_WORDS.items()]
+    found = [f"{count:,} offsets {words}" for count, words in told if count]
+    found += [f"{len(logs.lost_tails):,} have lost their tail"] if logs.lost_tails else []
+    found += [f"{logs.rotten:,} batches are not what their checksum says"] if logs.rotten else []
+    found += [f"{len(logs.unread):,} partitions were not read whole"] if logs.unread else []
+    return f"{logs.logs:,} logs, {logs.batches:,} batches the same on each; {', '.join(found) or 'nothing else'}"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import NODEFAULT
 
 from conformance.commands.choosing import other_rules
 from conformance.commands.judgement import ended_otherwise
@@ -266,10 +267,12 @@ def _trace(console: Console, parsed: argparse.Namespace) -> int:
 
 def event_as_json(event: Told) -> dict[str, Any]:
     """Return an event as a JSON value."""
+    names, defaults = event.__struct_fields__, event.__struct_defaults__
+    required = (NODEFAULT,) * (len(names) - len(defaults))
     told = {
-        field.name: _plain(value)
-        for field in dataclasses.fields(event)
-        if (value := getattr(event, field.name)) != field.default
+        name: _plain(value)
+        for name, default in zip(names, (*required, *defaults), strict=True)
+        if (value := getattr(event, name)) != default
     }
     return {"event": type(event).__name__, **told}
 

@@ -86,11 +86,13 @@ def _name(rules: RuleSet) -> str:
     return f"{rules.version} {rules.metadata.value}"
 
 
-def _not_followed(report: TraceReport) -> str | None:
-    """Return why nothing of the topic could be replayed; None if all of it was."""
+def _why_not_all(report: TraceReport) -> str | None:
+    """Return why not all of the topic could be replayed; None if it was."""
     if report.not_followed:
         topic, partition = report.not_followed[0]
         return f"it does not show how {topic}-{partition} came to be"
+    for (topic, partition), why in report.left_open.items():
+        return f"what it shows of {topic}-{partition} was left open: {why}"
     return None if report.partitions else "it shows nothing of the topic"
 
 
@@ -150,7 +152,7 @@ class Replay:
         report = self._check.finish()
         return TraceResult(
             self._rules_of,
-            why_not=self.why_not or _not_followed(report),
+            why_not=self.why_not or _why_not_all(report),
             violation=self.violation,
             frames=self._stream.moments.lines,
             checked=dict(sorted(self._stream.frames.checked.items())),

@@ -16,6 +16,7 @@ from conformance.record.directory import RunDirectory
 from conformance.record.soak import Soak, ledger_directories
 from conformance.record.soak_counted import CLASSES, ClassCounted, SoakCounted
 from conformance.record.soak_prediction import BATCHES_FILE
+from conformance.spark_extra import CROSS_CHECK_EXTRA, CROSS_CHECK_MISSING
 
 MEMORY = "4GB"
 _TABLES = """
@@ -161,9 +162,9 @@ def recounted(run: Path, soak: Soak, scratch: Path) -> Mapping[tuple[int, str, s
         ReconcileError: DuckDB is not installed, or fails.
     """
     try:
-        duckdb: Any = import_module("duckdb")
+        duckdb: Any = import_module(CROSS_CHECK_EXTRA)
     except ModuleNotFoundError as error:
-        raise ReconcileError("The cross-check counts with DuckDB. One command adds it: pip install duckdb") from error
+        raise ReconcileError(CROSS_CHECK_MISSING) from error
     with duckdb.connect(str(scratch / "cross-check.duckdb")) as connection:
         try:
             return _counts(connection, _files(run, soak))

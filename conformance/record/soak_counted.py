@@ -175,6 +175,29 @@ class ReplicaDifference:
 
 
 @dataclass(frozen=True, slots=True)
+class DivergedRange:
+    """Offsets below the high watermark, first to last, at all of which two replicas differ."""
+
+    partition: int
+    broker_a: int
+    broker_b: int
+    first_offset: int
+    last_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class RottenBatch:
+    """A batch whose content is not what its checksum says: where it is, in its segment's file by the byte."""
+
+    partition: int
+    broker: int
+    segment: str
+    position: int
+    first_offset: int
+    last_offset: int
+
+
+@dataclass(frozen=True, slots=True)
 class ReplicasCounted:
     """What the segment files of all replicas say.
 
@@ -184,6 +207,13 @@ class ReplicasCounted:
         diverged: at how many offsets replicas differ, by partition; empty where they do nowhere.
         lost_tails: the replicas that do not reach the high watermark.
         samples: up to 20 offsets at which they differ.
+        ranges: where which two replicas differ, up to a thousand of a partition.
+        more_ranges: how many there are besides.
+        rotten: how many batches there are, on any replica, whose content is not what their checksum says.
+        rotten_samples: up to 20 of them.
+        logs: how many replicas were read.
+        log_bytes: how much that was; every checksum of it was computed anew.
+        unread: which replicas were not, and why, in sentences.
     """
 
     batches: int
@@ -191,6 +221,13 @@ class ReplicasCounted:
     diverged: Mapping[int, int]
     lost_tails: tuple[LostTail, ...]
     samples: tuple[ReplicaDifference, ...]
+    ranges: tuple[DivergedRange, ...] = ()
+    more_ranges: int = 0
+    rotten: int = 0
+    rotten_samples: tuple[RottenBatch, ...] = ()
+    logs: int = 0
+    log_bytes: int = 0
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.record.directory import RunDirectoryError
-from conformance.record.soak_prediction import BATCHES_FILE, RANGES_FILE, RangeFate, RangeRow
+from conformance.record.soak_prediction import BATCHES_FILE, RANGES_FILE, REPLICAS_FILE, RangeRow, ReplicasRow
 from conformance.spark_extra import at_first_use
-from oracle.vocabulary import ProduceOutcome
+from oracle.vocabulary import ProduceOutcome, RangeFate
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -62,6 +62,15 @@ def read_ranges(run: RunDirectory) -> list[RangeRow]:
         RunDirectoryError: the table cannot be read.
     """
     return [RangeRow(**row) for row in _table(run, RANGES_FILE).to_pylist()]
+
+
+def read_replicas(run: RunDirectory) -> list[ReplicasRow]:
+    """Read where two replicas must differ, or may.
+
+    Raises:
+        RunDirectoryError: the table cannot be read.
+    """
+    return [ReplicasRow(**row) for row in _table(run, REPLICAS_FILE).to_pylist()]
 
 
 def read_not_kept(run: RunDirectory) -> list[NotKeptBatch]:

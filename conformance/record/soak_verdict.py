@@ -2,13 +2,60 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping  # noqa: TC003 - the decoder evaluates the fields' types
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from conformance.record.verdict import VERDICT_FILE, Conformance, PromiseKept
 
 if TYPE_CHECKING:
     from conformance.record.directory import RunDirectory
+
+
+class ApartAs(StrEnum):
+    """How two replicas compare with what was predicted of them, at some offsets.
+
+    PREDICTED: they differ, and must. EITHER: they differ, where they may. AGAINST: they differ, and must not.
+    NOT_THERE: they must differ, and do not.
+    """
+
+    PREDICTED = "predicted"
+    EITHER = "either"
+    AGAINST = "against"
+    NOT_THERE = "not_there"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRange:
+    """Offsets, first to last, at which two replicas differ, or must; why, if that was predicted."""
+
+    judged: ApartAs
+    partition: int
+    broker_a: int
+    broker_b: int
+    first_offset: int
+    last_offset: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicasJudged:
+    """How the replicas' logs compare with what was predicted of them.
+
+    Attributes:
+        offsets: how many of each kind there are, in all partitions; each once, whoever differs there.
+        ranges: where, up to 60, those against the prediction first.
+        more_ranges: how many there are besides.
+    """
+
+    offsets: Mapping[str, int]
+    ranges: tuple[JudgedRange, ...] = ()
+    more_ranges: int = 0
+
+    def of(self, judged: ApartAs) -> int:
+        """Return how many offsets of a kind there are."""
+        return self.offsets.get(judged, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +70,7 @@ class SoakVerdict:
         faults_done: how many faults were carried out and healed.
         faults_left_out: how many of the timeline never came.
         notes: what did not go as planned, in sentences; no finding about brokers.
+        replicas: how their logs compare with the prediction; None if they were not compared.
     """
 
     conformance: Conformance
@@ -32,6 +80,7 @@ class SoakVerdict:
     faults_done: int = 0
     faults_left_out: int = 0
     notes: tuple[str, ...] = ()
+    replicas: ReplicasJudged | None = None
 
 
 def read_soak_verdict(run: RunDirectory) -> SoakVerdict:

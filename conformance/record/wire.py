@@ -9,7 +9,6 @@ the views of ``fault_injection.wire``: fields that have their default there are 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -27,8 +26,7 @@ NONE = -1
 """Stands for no epoch, no offset, no leader."""
 
 
-@dataclass(frozen=True, slots=True)
-class EpochRun:
+class EpochRun(msgspec.Struct, frozen=True, gc=False):
     """Offsets of one leader epoch among the records of an answer; None: the batches do not say."""
 
     leader_epoch: int | None = None
@@ -36,8 +34,7 @@ class EpochRun:
     last_offset: int = NONE
 
 
-@dataclass(frozen=True, slots=True)
-class BatchOfIds:
+class BatchOfIds(msgspec.Struct, frozen=True, gc=False):
     """The record ids of a batch, or of messages that follow each other; see ``fault_injection.wire.views.IdBatch``."""
 
     base_offset: int = NONE
@@ -46,16 +43,14 @@ class BatchOfIds:
     step: int = NONE
 
 
-@dataclass(frozen=True, slots=True)
-class DivergingEpoch:
+class DivergingEpoch(msgspec.Struct, frozen=True, gc=False):
     """Where the leader's log leaves the follower's: its epoch and that one's end offset (KIP-595)."""
 
     leader_epoch: int = NONE
     end_offset: int = NONE
 
 
-@dataclass(frozen=True, slots=True)
-class FrameEntry:
+class FrameEntry(msgspec.Struct, frozen=True, gc=False):
     """What a frame says of one partition, or one record of the metadata log.
 
     Fields that a kind of frame does not have keep their default: ``NONE``, None or nothing.
@@ -106,8 +101,7 @@ class FrameEntry:
     batches: tuple[BatchOfIds, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(msgspec.Struct, frozen=True, gc=False):
     """What a decoded frame says beside its partitions; fields that its kind does not have keep their default.
 
     Attributes:
@@ -130,8 +124,7 @@ class Said:
         return self.partitions or ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TracedFrame:
+class TracedFrame(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """One frame.
 
     Attributes:
@@ -184,8 +177,7 @@ class TracedFrame:
             yield from entry.metadata
 
 
-@dataclass(frozen=True, slots=True)
-class TraceEnd:
+class TraceEnd(msgspec.Struct, frozen=True, gc=False):
     """The last line: which frames the file says it holds.
 
     Attributes:

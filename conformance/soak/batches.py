@@ -11,6 +11,7 @@ Source: ``ReplicaManager.fetchMessages``: followers get what leaders have as it 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 from conformance.observation.wire_moments import WireMoments, request_key
@@ -21,8 +22,10 @@ from conformance.record.wire import FETCH, NONE, PRODUCE
 from conformance.soak.open_batches import Copy, OpenBatches, SentBatch, pieces
 from conformance.wire_trace.partition import TopicOfInterest
 from oracle.error_codes import error_name
-from oracle.tracing.committed import LogFate
-from oracle.vocabulary import BrokerId, LeaderEpoch, Offset
+from oracle.guarantees import judge_loss
+from oracle.schedule import TopicSettings
+from oracle.state import LostRecord
+from oracle.vocabulary import Acks, BrokerId, Label, LeaderEpoch, Offset, ProduceOutcome, RangeFate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
     from conformance.record.wire import BatchOfIds, FrameEntry
     from conformance.soak.lineage import Lineage
     from conformance.soak.open_batches import IdsSentAgain
-    from oracle.tracing.committed import Epochs, FinalLog
+    from oracle.tracing.committed import Epochs, FatedRange, FinalLog
     from oracle.tracing.observed import RequestKey, TopicPartition
 
 
@@ -56,8 +59,10 @@ class FollowedBatches:
         self._topic = TopicOfInterest(soak.topic, soak.topic_id)
         self._lineage = lineage
         self._again = again
-        self._final: Mapping[TopicPartition, FinalLog] = lineage.final()
+        self._final: Mapping[TopicPartition, FinalLog] = lineage.final
         self._open = OpenBatches(soak)
+        self._spans: dict[TopicPartition, list[FatedRange]] = {}
+        self._left_open = JoinedRows()
         self._asked: dict[RequestKey, list[SentBatch]] = {}
 
     def rows(self) -> Iterator[BatchRow]:
@@ -72,6 +77,7 @@ class FollowedBatches:
                 yield from self._answered(moment)
             elif frame.is_answer(FETCH) and frame.link == "replication":
                 self._fetched(moment)
+        yield from self._left_open.rest()
         for batches in self._open.left():
             yield from joined(self._left(batches))
 
@@ -110,10 +116,14 @@ class FollowedBatches:
         if sent.is_sent_again:
             return
         self._open.close(sent)
+        why_open = self._final[sent.partition].why_open
+        if why_open is not None:
+            yield from self._left_open.add(self._either(sent, None, why_open))
+            return
         if not epochs:
-            yield self._row(sent, base, NONE, sent.first_id, sent.count, LogFate.EITHER, UNKNOWN_EPOCH)
+            yield self._either(sent, base, UNKNOWN_EPOCH)
         for row in self._rows_of(sent, copy) if epochs else ():
-            if row.fate != LogFate.PRESENT:
+            if row.fate != RangeFate.PRESENT:
                 yield row
 
     def _fetched(self, moment: WireMoment) -> None:
@@ -140,6 +150,7 @@ class FollowedBatches:
         """Yield what became of batches that stay unanswered, were refused, or sent again: each copy once."""
         told: set[Copy] = set()
         for sent in sorted(batches, key=lambda one: (one.first_id, one.answer != ACKNOWLEDGED)):
+            sent.is_kept = any(map(self._is_kept, repeat(sent.partition), sent.copies))
             for copy in sent.copies:
                 if copy not in told:
                     told.add(copy)
@@ -147,12 +158,18 @@ class FollowedBatches:
             if not sent.copies:
                 yield self._unseen(sent)
 
+    def _is_kept(self, partition: TopicPartition, copy: Copy) -> bool:
+        fates = self._final[partition].fates(copy.epochs, copy.base_offset, Offset(copy.end - 1))
+        return any(one.fate is RangeFate.PRESENT for one in fates)
+
     def _unseen(self, sent: SentBatch) -> BatchRow:
         if self._soak.replicas > 1:
             why = "no follower was ever given it, so that no log at rest has it"
-            return self._row(sent, None, NONE, sent.first_id, sent.count, LogFate.LOST, why)
-        why = "nobody fetches from the only replica, and it did not answer"
-        return self._row(sent, None, NONE, sent.first_id, sent.count, LogFate.EITHER, why)
+            return self._row(sent, None, NONE, sent.first_id, sent.count, RangeFate.LOST, why)
+        return self._either(sent, None, "nobody fetches from the only replica, and it did not answer")
+
+    def _either(self, sent: SentBatch, base: Offset | None, why: str) -> BatchRow:
+        return self._row(sent, base, NONE, sent.first_id, sent.count, RangeFate.EITHER, why)
 
     def _rows_of(self, sent: SentBatch, copy: Copy) -> Iterator[BatchRow]:
         final, step = self._final[sent.partition], self._soak.partitions
@@ -162,20 +179,23 @@ class FollowedBatches:
             why = self.why(sent.partition, one.leader_epoch, one.fate)
             yield self._row(sent, one.first, one.leader_epoch, first_id, one.last - one.first + 1, one.fate, why)
 
-    def why(self, partition: TopicPartition, epoch: LeaderEpoch, fate: LogFate) -> str:
+    def why(self, partition: TopicPartition, epoch: LeaderEpoch, fate: RangeFate) -> str:
         """Return why records of a leader epoch are lost, or may be; empty if they are present."""
-        if fate is LogFate.PRESENT:
+        if fate is RangeFate.PRESENT:
             return ""
-        spans = self._final[partition].spans()
-        following = min((one for one in spans if one.leader_epoch > epoch), default=None)
+        if (why_open := self._final[partition].why_open) is not None:
+            return why_open
+        if partition not in self._spans:
+            self._spans[partition] = list(self._final[partition].spans())
+        following = min((one for one in self._spans[partition] if one.leader_epoch > epoch), default=None)
         if following is None:
             return "nothing shows where the log ended"
         leader = self._lineage.leaders.get((partition, following.leader_epoch), NONE)
         begun = f"leader epoch {following.leader_epoch} began at offset {following.first} on broker {leader}"
-        return f"{begun}, which had no more of epoch {epoch}" if fate is LogFate.LOST else f"{begun}, or later"
+        return f"{begun}, which had no more of epoch {epoch}" if fate is RangeFate.LOST else f"{begun}, or later"
 
     def _row(
-        self, sent: SentBatch, base: int | None, epoch: int, first_id: int, count: int, fate: LogFate, why: str
+        self, sent: SentBatch, base: int | None, epoch: int, first_id: int, count: int, fate: RangeFate, why: str
     ) -> BatchRow:
         return BatchRow(
             partition=sent.partition.partition,
@@ -188,23 +208,48 @@ class FollowedBatches:
             acks=sent.acks,
             answer=sent.answer,
             fate=fate.value,
-            rule="" if fate is LogFate.PRESENT else self._lineage.rules.truncation.rule.name,
+            rule="" if fate is RangeFate.PRESENT else self._lineage.rules.truncation.rule.name,
             reason=why,
+            promise="" if fate is RangeFate.PRESENT or sent.is_kept else self._promise_of(sent),
         )
+
+    def _promise_of(self, sent: SentBatch) -> str:
+        """Return what the loss of a batch is to its promise, if it was acknowledged: a soak's elections are clean."""
+        if sent.answer != ACKNOWLEDGED:
+            return ""
+        settings = TopicSettings(self._soak.min_insync_replicas, unclean_leader_election=False)
+        loss = LostRecord(Label(""), sent.leader, was_clean=True, had_appended=False)
+        source = self._lineage.rules.truncation.rule.source
+        return judge_loss(Acks(sent.acks), ProduceOutcome.ACKNOWLEDGED, settings, loss, source).verdict.value
+
+
+class JoinedRows:
+    """Rows, those that go on where the one before ends as one with it: what stays open may be very much."""
+
+    def __init__(self) -> None:
+        self._last: dict[tuple[int, int], BatchRow] = {}
+
+    def add(self, row: BatchRow) -> Iterator[BatchRow]:
+        """Add a row; yield the one before it, of its partition and producer, if it does not go on there."""
+        key = row.partition, row.producer
+        last = self._last.get(key)
+        if last is not None and row == _after(last, row.count):
+            row = replace(last, count=last.count + row.count)
+        elif last is not None:
+            yield last
+        self._last[key] = row
+
+    def rest(self) -> Iterator[BatchRow]:
+        """Yield the rows after which none has come."""
+        yield from self._last.values()
 
 
 def joined(rows: Iterator[BatchRow]) -> Iterator[BatchRow]:
-    """Yield rows, those that go on where the one before ends as one with it: what stays open may be very much."""
-    last: BatchRow | None = None
+    """Yield rows, those that go on where the one before ends as one with it."""
+    together = JoinedRows()
     for row in rows:
-        if last is not None and row == _after(last, row.count):
-            last = replace(last, count=last.count + row.count)
-            continue
-        if last is not None:
-            yield last
-        last = row
-    if last is not None:
-        yield last
+        yield from together.add(row)
+    yield from together.rest()
 
 
 def _after(row: BatchRow, count: int) -> BatchRow:

@@ -5,21 +5,27 @@ Brokers are asked directly, at their CLIENT listeners: nothing that is imposed o
 A broker in the ISR may lag: with releases before 0.11 a follower that takes a new leader first cuts its log, and stays
 in the ISR while it fetches again. So *in sync* asks more than the ISR: every replica has reached the log end that its
 leader had a moment ago.
+
+What brokers have on disk is read once everything is at rest; what is in containers is copied out of them.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from conformance.probes.connection import ProbeError
 from conformance.probes.controller import ZooKeeperSession, zookeeper_assignment
+from conformance.probes.segments import SEGMENT_SUFFIX
 from conformance.probes.whole_topic import WholeTopic
 from fault_injection.cluster.spec import ClusterSpec, Timing
 from fault_injection.waiting import NotYetError, until
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
     from types import TracebackType
 
     from conformance.probes.connection import PartitionMetadata
@@ -145,10 +151,7 @@ class SoakTopic:
         Raises:
             NotYetError: it does not tell them.
         """
-        try:
-            return self.replicas.log_ends(broker, partitions)
-        except ProbeError as unanswered:
-            raise NotYetError(str(unanswered)) from unanswered
+        return _told(self.replicas.log_ends, broker, partitions)
 
     def high_watermarks(self, broker: int, ends: Mapping[int, int]) -> dict[int, int]:
         """Return the high watermarks of a broker's replicas, whose log end offsets were just asked for.
@@ -156,10 +159,17 @@ class SoakTopic:
         Raises:
             NotYetError: it does not tell them.
         """
-        try:
-            return self.replicas.high_watermarks(broker, ends)
-        except ProbeError as unanswered:
-            raise NotYetError(str(unanswered)) from unanswered
+        return _told(self.replicas.high_watermarks, broker, ends)
+
+
+Asked = TypeVar("Asked")
+
+
+def _told(ask: Callable[[int, Asked], dict[int, int]], broker: int, about: Asked) -> dict[int, int]:
+    try:
+        return ask(broker, about)
+    except ProbeError as unanswered:
+        raise NotYetError(str(unanswered)) from unanswered
 
 
 def _require_agreement(
@@ -248,3 +258,28 @@ def _numbers(topic: SoakTopic) -> tuple[int, ...]:
                 numbers = f"log end {ends[number]}, high watermark {high_watermark}; another has {wanted}"
                 raise NotYetError(f"partition {number} of broker {broker}: {numbers}")
     return tuple(found[number] for number in range(topic.partitions))
+
+
+def replica_files(cluster: Cluster, topic: str, place: Path) -> dict[int, Path]:
+    """Return of each broker the directory on this machine that has the folders of its replicas.
+
+    Args:
+        cluster: the brokers, at rest.
+        topic: the topic's name.
+        place: where files go that are not on this machine; a broker whose files cannot be had is left out.
+    """
+    found = {}
+    for broker in cluster.spec.broker_ids:
+        with suppress(OSError):
+            own = cluster.data_directory(broker)
+            is_here = any(own.glob(f"{topic}-*"))
+            found[broker] = own if is_here else _copied(cluster, broker, topic, place / f"replicas-{broker}")
+    return found
+
+
+def _copied(cluster: Cluster, broker: int, topic: str, into: Path) -> Path:
+    for name in map(PurePath, cluster.files(broker)):
+        if name.suffix == SEGMENT_SUFFIX and name.parent.name.rpartition("-")[0] == topic:
+            (into / name).parent.mkdir(parents=True, exist_ok=True)
+            (into / name).write_bytes(cluster.read_file(broker, str(name)))
+    return into

@@ -1,10 +1,11 @@
 """Which faults come when in a soak? Drawn from a seed: the same seed gives the same timeline, on any machine.
 
-One harm comes at a time, with time between two for every replica to be in sync again. So where acks=all is asked for,
-elections are clean and a topic has min.insync.replicas below its replicas, nothing that was acknowledged may be lost.
-Timelines that provoke losses are drawn from other kinds. Kinds come from shuffled decks, so that each comes once in a
-deck at least; the first of all is that which a short soak should have. A longer timeline begins with the shorter one of
-the same seed.
+One harm comes at a time: the next is due when the one before is taken back, and waits until every replica is in sync
+again. So where acks=all is asked for, elections are clean and a topic has min.insync.replicas below its replicas,
+nothing that was acknowledged may be lost. Timelines that provoke losses are drawn from other kinds. Kinds come from
+shuffled decks, so that each comes once in a deck at least; the first of all is that which a short soak should have, and
+one that would not be mended by the end lets the next pass that is. So a longer timeline begins as the shorter one of
+the same seed, until near the end of that.
 
 Python promises the same numbers to later releases for ``Random.random`` alone: everything is drawn by that.
 """
@@ -112,43 +113,46 @@ def drawn(
         seed: any number.
         duration_s: how long load runs, in seconds; the last fault is over, and mended, by then.
         shape: what they are for.
-        every_s: the time from one fault to the next, in seconds, if the first is mended by then.
+        every_s: the time from one fault to the next, in seconds, if the first is taken back by then.
         is_provoking: whether to draw those that provoke losses.
     """
     deck = {one: many for one, many in (PROVOKING if is_provoking else HARMLESS).items() if shape.has_room_for(one)}
     faults: list[PlannedFault] = []
-    at_s = FIRST_S
-    for kind, dice in zip(_kinds(seed, deck), _dice_of(seed), strict=False):
-        fault = _fault(kind, round(at_s + dice.between(0, JITTER_S), 1), shape, dice)
-        if fault.at_s + lasts_s(fault, shape) > duration_s:
-            break
+    at_s, decks, kinds = FIRST_S, _decks(seed, deck), list[FaultKind]()
+    while True:
+        if len(kinds) < sum(deck.values()):
+            kinds += next(decks)
+        choices = (_fault(kind, at_s, shape, _Dice(f"{seed}/fault {len(faults)}")) for kind in kinds)
+        fault = next((one for one in choices if one.at_s + lasts_s(one, shape) <= duration_s), None)
+        if fault is None:
+            return FaultTimeline(tuple(faults), seed, is_provoking)
+        kinds.remove(fault.kind)
         faults.append(fault)
-        at_s += max(every_s, lasts_s(fault, shape) + JITTER_S)
-    return FaultTimeline(tuple(faults), seed, is_provoking)
+        at_s += max(every_s, stands_s(fault, shape) + JITTER_S)
 
 
 def lasts_s(fault: PlannedFault, shape: SoakShape) -> float:
     """Return how long a fault lasts until everything is mended, in seconds, on a machine that is not busy."""
+    return stands_s(fault, shape) + MENDS_S[fault.kind]
+
+
+def stands_s(fault: PlannedFault, shape: SoakShape) -> float:
+    """Return how long it takes until a fault is taken back, in seconds."""
     times, each_s = (len(shape.brokers), ROLLED_S) if fault.kind is _K.ROLL else (1, 0.0)
     if fault.kind is _K.KILL_AHEAD:
         times = 2
-    return times * (fault.for_s + each_s) + MENDS_S[fault.kind]
+    return times * (fault.for_s + each_s)
 
 
-def _kinds(seed: int, deck: Mapping[FaultKind, int]) -> Iterator[FaultKind]:
-    """Yield kinds, deck after deck; the first one of all is the first that the deck names."""
+def _decks(seed: int, deck: Mapping[FaultKind, int]) -> Iterator[list[FaultKind]]:
+    """Yield shuffled decks of kinds; the first one of all is the first that the deck names."""
     first = next(iter(deck))
     for number in count():
         kinds = _Dice(f"{seed}/deck {number}").shuffled([kind for kind, many in deck.items() for _ in range(many)])
         if number == 0:
             kinds.remove(first)
-            yield first
-        yield from kinds
-
-
-def _dice_of(seed: int) -> Iterator[_Dice]:
-    """Yield for each fault dice of its own: what one throws changes no other."""
-    return (_Dice(f"{seed}/fault {number}") for number in count())
+            kinds.insert(0, first)
+        yield kinds
 
 
 class _Dice:
@@ -167,7 +171,9 @@ class _Dice:
         return [one for _, one in sorted(((self._throw(), one) for one in items), key=lambda pair: pair[0])]
 
 
-def _fault(kind: FaultKind, at_s: float, shape: SoakShape, dice: _Dice) -> PlannedFault:
+def _fault(kind: FaultKind, after_s: float, shape: SoakShape, dice: _Dice) -> PlannedFault:
+    """Draw a fault of a kind by dice of its own: what one throws changes no other."""
+    at_s = round(after_s + dice.between(0, JITTER_S), 1)
     for_s = dice.between(*LASTS_S[kind])
     named: dict[str, Any] = {"partition": dice.one_of(range(shape.partitions))}
     match kind:

@@ -9,10 +9,11 @@ import pyarrow.parquet as pq
 
 from conformance.record.attached import IDS_MAX
 from conformance.record.soak_counted import OF_NOTE
-from conformance.record.soak_prediction import RangeFate
+from conformance.record.soak_tables import read_replicas
 from conformance.record.soak_verdict import SoakVerdict
 from conformance.record.verdict import VERDICT_FILE, Conformance, PromiseKept
-from oracle.vocabulary import Acks, ProduceOutcome
+from conformance.soak.judging_replicas import JudgedReplicas
+from oracle.vocabulary import Acks, ProduceOutcome, RangeFate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 OPEN_MAX = 0.01
 """So much of what faults touched may be left open."""
+NOT_COMPARED = "the logs of the replicas were not compared"
 
 
 def judge_soak(
@@ -48,10 +50,18 @@ def judge_soak(
         notes: what did not go as planned, in sentences.
     """
     against, undecided = list(_against(prediction, counted)), list(_undecided(prediction, counted))
+    replicas = None
+    if counted.replicas is not None:
+        replicas = JudgedReplicas(counted.replicas, None if prediction.why_not else read_replicas(run))
+    against += () if replicas is None else replicas.against()
+    undecided += (NOT_COMPARED,) if replicas is None else replicas.undecided()
     promise, why = _promise(run, soak, counted)
     conformance = Conformance.DEVIATES if against else Conformance.INCONCLUSIVE if undecided else Conformance.CONFORMS
     findings = (*against, *undecided)
-    verdict = SoakVerdict(conformance, promise, findings[0] if findings else why, findings, done, left_out, notes)
+    judged = None if replicas is None else replicas.judged()
+    verdict = SoakVerdict(
+        conformance, promise, findings[0] if findings else why, findings, done, left_out, notes, judged
+    )
     run.write(VERDICT_FILE, verdict)
     return verdict
 

@@ -7,18 +7,24 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
+from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from oracle.trace_check import TraceCheck, TraceSettings
-from oracle.tracing.committed import appended_in, final_log
+from oracle.tracing.committed import appended_in, final_log, replica_logs
 from oracle.tracing.observed import Acknowledged, BrokerEnded, LeadershipHeard
 from oracle.tracing.possibility import noting_epochs
+from oracle.vocabulary import RangeFate
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     from conformance.record.soak import Soak
     from oracle.rules.rule_set import RuleSet
     from oracle.trace_check import TraceReport
-    from oracle.tracing.committed import Epochs, FinalLog
+    from oracle.tracing.committed import Epochs, FatedRange, FinalLog
+    from oracle.tracing.known_log import KnownLog
     from oracle.tracing.observed import Event, TopicPartition
     from oracle.vocabulary import BrokerId, LeaderEpoch, Offset
 
@@ -36,16 +42,20 @@ class Lineage:
     Attributes:
         rules: by which it is replayed.
         extents: which offsets of a partition were acknowledged, by the leader epochs that they may be of.
+        knows_epochs: whether each acknowledgement was of a known leader epoch.
         leaders: the broker of each leader epoch of a partition.
+        brokers: those that heard who leads.
     """
 
     def __init__(self, rules: RuleSet, soak: Soak) -> None:
         self.rules = noting_epochs(rules)
         settings = TraceSettings(soak.min_insync_replicas, soak.lag_time_max_ms)
         self._check = TraceCheck(self.rules, settings, enforced=())
-        self.extents: dict[tuple[TopicPartition, Epochs], AcknowledgedOffsets] = {}
+        self.extents: defaultdict[TopicPartition, dict[Epochs, AcknowledgedOffsets]] = defaultdict(dict)
+        self.knows_epochs = True
         self.leaders: dict[tuple[TopicPartition, LeaderEpoch], BrokerId] = {}
         self._led: defaultdict[tuple[TopicPartition, BrokerId], EpochJournal] = defaultdict(EpochJournal)
+        self.brokers: set[BrokerId] = set()
         self._leading: set[tuple[TopicPartition, BrokerId]] = set()
         self._appended: defaultdict[tuple[TopicPartition, BrokerId], EpochJournal] = defaultdict(EpochJournal)
 
@@ -62,6 +72,7 @@ class Lineage:
     def _heard(self, heard: LeadershipHeard) -> None:
         """Note who leads; one that goes on to lead goes on in its epoch, where batches carry none."""
         place = (heard.partition, heard.broker)
+        self.brokers.add(heard.broker)
         if heard.leader != heard.broker:
             self._leading.discard(place)
             return
@@ -74,10 +85,11 @@ class Lineage:
         replica = self._check.partitions[told.partition].replica(broker)
         epochs = frozenset() if replica is None else appended_in(replica, first)
         self._appended[told.partition, broker].note(told.at, epochs)
+        self.knows_epochs &= bool(epochs)
         if epochs and told.last_offset is not None:
-            known = self.extents.get((told.partition, epochs), AcknowledgedOffsets(first, told.last_offset))
-            widest = AcknowledgedOffsets(min(known.first, first), max(known.last, told.last_offset))
-            self.extents[told.partition, epochs] = widest
+            extents = self.extents[told.partition]
+            known = extents.get(epochs, AcknowledgedOffsets(first, told.last_offset))
+            extents[epochs] = AcknowledgedOffsets(min(known.first, first), max(known.last, told.last_offset))
 
     def epochs_of(self, partition: TopicPartition, broker: BrokerId, acknowledged_at: int) -> Epochs:
         """Return the leader epochs in which a broker may have appended what it acknowledged at a moment."""
@@ -87,9 +99,24 @@ class Lineage:
         """Return the leader epoch that a broker had heard last of its own by a moment; none if it had not led."""
         return self._led[partition, broker].at(at)
 
+    @cached_property
     def final(self) -> dict[TopicPartition, FinalLog]:
-        """Return what each partition holds at rest, once every event was replayed."""
+        """Return what each partition holds at rest, to be asked for once every event was replayed."""
         return {name: final_log(one) for name, one in self._check.partitions.items()}
+
+    def acknowledged(self, partition: TopicPartition) -> Iterator[FatedRange]:
+        """Yield what became of the offsets that were acknowledged, by leader epochs."""
+        for epochs, extent in self.extents[partition].items():
+            yield from self.final[partition].fates(epochs, extent.first, extent.last)
+
+    def keeps_all(self) -> bool:
+        """Return whether all that was acknowledged is where its acknowledgement says."""
+        every = chain.from_iterable(map(self.acknowledged, self.final))
+        return self.knows_epochs and all(one.fate is RangeFate.PRESENT for one in every)
+
+    def logs(self) -> dict[TopicPartition, Mapping[BrokerId, Sequence[KnownLog]]]:
+        """Return what the log of each replica may be at rest, once every event was replayed."""
+        return {name: replica_logs(one) for name, one in self._check.partitions.items()}
 
     def report(self) -> TraceReport:
         """Return what was seen."""

@@ -65,6 +65,7 @@ class SentBatch:
         place: of its first record among those that were sent with it: a batch from which ids are missing has pieces.
         answer: ``acknowledged``, the name of an error, or ``none``.
         copies: where it lies, as far as answers to followers and its own acknowledgement show.
+        is_kept: whether the log at rest has one of several copies, so that another may be lost.
     """
 
     partition: TopicPartition
@@ -76,6 +77,7 @@ class SentBatch:
     is_sent_again: bool = False
     answer: str = UNANSWERED
     copies: list[Copy] = field(default_factory=list)
+    is_kept: bool = False
 
     def note(self, copy: Copy, *, is_carried: bool) -> None:
         """Note where some of its records lie, unless that is known.
@@ -106,6 +108,11 @@ class IdsSentAgain:
             self._again[key].append((first_id, min(end, following)))
         self._following[key] = max(end, following)
         return max(end - max(first_id, following), 0) // self._soak.partitions
+
+    @property
+    def are_none(self) -> bool:
+        """Return whether every id left its producer once."""
+        return not self._again
 
     def has(self, partition: int, first_id: int, count: int) -> bool:
         """Return whether some record of a batch is sent more than once, by the end."""

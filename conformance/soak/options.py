@@ -33,6 +33,7 @@ class SoakOptions:
         faults: a seed, a file, or None for no faults.
         every_s: the time from one drawn fault to the next.
         is_provoking: whether to draw faults that provoke losses.
+        is_sampled: whether a sample is read again, and joined record by record.
         cross_check: whether DuckDB counts again.
         advertised: where executors elsewhere reach the brokers; None where Spark is on this machine.
         spark_settings: of Spark, as they were given.
@@ -54,6 +55,7 @@ class SoakOptions:
     faults: int | Path | None = None
     every_s: float = EVERY_S
     is_provoking: bool = False
+    is_sampled: bool = False
     cross_check: bool = False
     advertised: AdvertisedHost | None = None
     spark_settings: tuple[tuple[str, str], ...] = ()

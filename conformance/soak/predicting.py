@@ -8,6 +8,8 @@ plain case are followed one by one (``batches``). Written with its digest before
 from __future__ import annotations
 
 import time
+from collections import defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from conformance.observation.errors import FramesMissingError, TraceUnreadableError
@@ -16,12 +18,13 @@ from conformance.record.soak_prediction import (
     BATCHES_FILE,
     PREDICTION_FILE,
     RANGES_FILE,
-    RangeFate,
+    REPLICAS_FILE,
     RangeRow,
     SoakPrediction,
     batches_schema,
     digest_of,
     ranges_schema,
+    replicas_schema,
     write_rows,
 )
 from conformance.record.timeline import Event, read_timeline
@@ -30,10 +33,11 @@ from conformance.soak.batches import FollowedBatches
 from conformance.soak.course import Course
 from conformance.soak.lineage import Lineage
 from conformance.soak.open_batches import IdsSentAgain
+from conformance.soak.replicas import replicas_rows
 from conformance.soak.stream import SoakStream, told_of
+from oracle.guarantees import PromiseVerdict
 from oracle.rules.by_version import rules_for
-from oracle.tracing.committed import LogFate
-from oracle.vocabulary import MetadataMode
+from oracle.vocabulary import MetadataMode, RangeFate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -66,16 +70,11 @@ def predict_soak(
         predicted.replay(tell or _untold)
     except (TraceUnreadableError, FramesMissingError) as error:
         why_not = str(error)
-    ranges = [] if why_not else list(predicted.ranges())
-    batches = [] if why_not else list(predicted.batches())
-    tables = (
-        write_rows(run.path / RANGES_FILE, ranges, ranges_schema()),
-        write_rows(run.path / BATCHES_FILE, batches, batches_schema()),
-    )
+    ranges, digest = _written(run, predicted, is_known=why_not is None)
     report = predicted.lineage.report()
     frozen = SoakPrediction(
         rules_of=f"{predicted.lineage.rules.version} {predicted.lineage.rules.metadata.value}",
-        digest=digest_of(*tables),
+        digest=digest,
         records=_counted(ranges),
         touched=predicted.touched,
         events=sum(report.events.values()),
@@ -86,6 +85,19 @@ def predict_soak(
     run.write(PREDICTION_FILE, frozen)
     run.write(COURSE_FILE, predicted.course.course())
     return frozen
+
+
+def _written(run: RunDirectory, predicted: _PredictionInMaking, *, is_known: bool) -> tuple[list[RangeRow], str]:
+    """Write what was predicted as tables, which are empty if nothing is known; return the ranges, and the digest."""
+    batches = list(predicted.batches()) if is_known else []
+    ranges = list(predicted.ranges(RangePromises(batches))) if is_known else []
+    replicas = list(replicas_rows(predicted.lineage, batches)) if is_known else []
+    digest = digest_of(
+        write_rows(run.path / RANGES_FILE, ranges, ranges_schema()),
+        write_rows(run.path / BATCHES_FILE, batches, batches_schema()),
+        write_rows(run.path / REPLICAS_FILE, replicas, replicas_schema()),
+    )
+    return ranges, digest
 
 
 def _untold(_line: str) -> None:
@@ -113,14 +125,16 @@ class _PredictionInMaking:
         self._followed: FollowedBatches
 
     def replay(self, tell: Callable[[str], None]) -> None:
-        """Go through the trace once, and tell how far it is.
+        """Go through the trace, and tell how far it is.
 
         Raises:
             TraceUnreadableError: it cannot be read.
         """
-        for event in told_of(SoakStream(self._run, self._soak, self._sent), self._soak, tell):
+        stream = SoakStream(self._run, self._soak, self._sent)
+        for event in told_of(stream, self._soak, tell):
             self.lineage.feed(event)
             self.course.feed(event)
+        self._is_plain = not stream.produced.unplaced and self._again.are_none and self.lineage.keeps_all()
         self._followed = FollowedBatches(self._run, self._soak, self.lineage, self._again)
 
     def _sent(self, partition: int, batch: BatchOfIds, at: int) -> None:
@@ -129,26 +143,21 @@ class _PredictionInMaking:
         self.touched += new * self._faults.stand_at(at)
 
     def batches(self) -> Iterator[BatchRow]:
-        """Yield the rows of what is no plain case."""
-        yield from self._followed.rows()
+        """Yield the rows of what is no plain case; if all is, the trace is not gone through again for them."""
+        if not self._is_plain:
+            yield from self._followed.rows()
 
-    def ranges(self) -> Iterator[RangeRow]:
+    def ranges(self, promises: RangePromises) -> Iterator[RangeRow]:
         """Yield what each partition holds, epoch by epoch, and what was acknowledged and is lost, or may be."""
-        final = self.lineage.final()
-        for name in sorted(final):
-            held = list(final[name].spans())
-            acknowledged = (
-                one
-                for (partition, epochs), extent in self.lineage.extents.items()
-                if partition == name
-                for one in final[name].fates(epochs, extent.first, extent.last)
-            )
-            lost = [one for one in acknowledged if one.fate is LogFate.LOST]
+        for name, final in sorted(self.lineage.final.items()):
+            held = final.spans()
+            lost = (one for one in self.lineage.acknowledged(name) if one.fate is RangeFate.LOST)
             for one in sorted((*held, *lost), key=lambda one: (one.first, one.leader_epoch)):
-                yield self._range(name, one)
+                row = self._range(name, one)
+                yield replace(row, promise=promises.of(row))
 
     def _range(self, partition: TopicPartition, one: FatedRange) -> RangeRow:
-        is_present = one.fate is LogFate.PRESENT
+        is_present = one.fate is RangeFate.PRESENT
         return RangeRow(
             partition=partition.partition,
             leader_epoch=one.leader_epoch,
@@ -159,6 +168,27 @@ class _PredictionInMaking:
             rule="" if is_present else self.lineage.rules.truncation.rule.name,
             reason=self._followed.why(partition, one.leader_epoch, one.fate),
         )
+
+
+class RangePromises:
+    """What is the loss of ranges to what was promised? As the acknowledged batches in them have it."""
+
+    def __init__(self, batches: Sequence[BatchRow]) -> None:
+        self._batches: defaultdict[tuple[int, int, str], list[BatchRow]] = defaultdict(list)
+        for row in batches:
+            if row.promise:
+                self._batches[row.partition, row.leader_epoch, row.fate].append(row)
+
+    def of(self, told: RangeRow) -> str:
+        """Return the gravest of the promises about what is in a range; nothing if none was made."""
+        found = {row.promise for row in self._batches[told.partition, told.leader_epoch, told.fate] if _meet(row, told)}
+        return next((one for one in (PromiseVerdict.BROKEN, PromiseVerdict.ALLOWED_BY_SETTINGS) if one in found), "")
+
+
+def _meet(row: BatchRow, told: RangeRow) -> bool:
+    """Return whether records of a batch are in a range, or may be."""
+    base = row.base_offset
+    return base is None or (base <= told.last_offset and told.first_offset < base + row.count)
 
 
 class StandingFaults:

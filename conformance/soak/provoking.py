@@ -8,7 +8,8 @@ the new leader dies then, it is elected, cleanly, without records that all three
 The follower's next fetch is held, so that it cannot fetch again in time. And both followers are left behind at the same
 high watermark: a broker of these releases ends itself when it finds its own high watermark beyond its leader's log. For
 the same reason the first leader is started again only when every log has grown beyond its checkpointed high watermark,
-so that load must go on meanwhile.
+so that load must go on meanwhile. It is killed when that has all that it committed: it keeps these records then, and
+holds others at their offsets than whoever was elected without them.
 """
 
 from __future__ import annotations
@@ -141,6 +142,7 @@ def _leave_behind(harms: Harms, stack: ExitStack, leader: int, followers: tuple[
     for name in told:
         harms.await_caught(name)
     _await_committed(harms, leader, offsets)
+    _await_written(harms, leader, offsets)
 
 
 def _least(harms: Harms, asking: Mapping[int, str], partitions: frozenset[int]) -> dict[int, int]:
@@ -175,6 +177,17 @@ def _await_committed(harms: Harms, leader: int, offsets: Mapping[int, int]) -> N
     for _ in range(2):
         what = f"broker {leader} to commit what both followers have"
         harms.patience.until(is_committed, deadline_s=ACKNOWLEDGED_S, what=what)
+
+
+def _await_written(harms: Harms, leader: int, offsets: Mapping[int, int]) -> None:
+    """Wait until a leader's disk says what it has committed: before 0.11 it is cut there when it comes back."""
+
+    def is_written() -> bool:
+        written = harms.topic.replicas.checkpointed(leader)
+        return all(written.get(number, 0) >= offset for number, offset in offsets.items())
+
+    what = f"broker {leader} to write down what it has committed"
+    harms.patience.until(is_written, deadline_s=ACKNOWLEDGED_S, what=what)
 
 
 def _await_fetched_again(harms: Harms, leader: int, follower: int) -> None:

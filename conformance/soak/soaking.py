@@ -21,12 +21,13 @@ from conformance.record.soak_faults import write_faults
 from conformance.running.recorder import Recorder, hold_marks
 from conformance.session import await_spark, backend_for, jars_for
 from conformance.soak.breaking import Breaker
-from conformance.soak.brokers import at_rest, soak_spec
+from conformance.soak.brokers import at_rest, replica_files, soak_spec
 from conformance.soak.disk import check_room
 from conformance.soak.judging import judge_soak
 from conformance.soak.options import soak_of, timeline_of
 from conformance.soak.predicting import predict_soak
 from conformance.soak.producing import SoakProducers, loads_of
+from conformance.spark_extra import CROSS_CHECK_MISSING, has_cross_check
 from conformance.spark_master import is_local
 from conformance.spark_settings import spark_settings
 from conformance.spark_thread import SparkThread
@@ -81,10 +82,13 @@ def soak(options: SoakOptions, runs: Path, tell: Callable[[str], None]) -> Soake
         tell: told what is going on.
 
     Raises:
-        UsageError: the options do not go together, the disk has no room, or jars, backend or Spark cannot be had.
+        UsageError: the options do not go together, the disk has no room, or jars, backend, Spark or DuckDB cannot be
+            had.
         ClusterError: brokers do not come up, or end by themselves.
         ReconcileError: Spark failed.
     """
+    if options.cross_check and not has_cross_check():
+        raise UsageError(CROSS_CHECK_MISSING)
     timeline, wanted = timeline_of(options), soak_of(options, "soak")
     loads_of(wanted)
     with ExitStack() as stack, ExitStack() as tried:
@@ -131,7 +135,7 @@ class _Soaking:
         tell: Callable[[str], None],
     ) -> None:
         line = options.line
-        self._options, self._timeline, self._tell = options, timeline, tell
+        self._options, self._timeline, self._place, self._tell = options, timeline, place, tell
         jars = jars_for(line)
         self._spark = stack.enter_context(_new_spark(options))
         backend, why = backend_for(options.run)
@@ -233,7 +237,16 @@ class _Soaking:
             f"{prediction.digest[:12]}; Spark reads {sum(soak.ends):,} records"
         )
         began_s = time.monotonic()
-        counted = self._spark.reconcile_soak(self.run, soak, cross_check=self._options.cross_check, tell=self._tell)
+        data = replica_files(self._cluster, soak.topic, self._place)
+        options = self._options
+        counted = self._spark.reconcile_soak(
+            self.run,
+            soak,
+            sampled=options.is_sampled,
+            cross_check=options.cross_check,
+            data=data,
+            tell=self._tell,
+        )
         self._tell(f"read and counted in {time.monotonic() - began_s:.1f} s")
         note_soak(self.run, soak, phase=SoakPhase.COUNTED)
         verdict = judge_soak(

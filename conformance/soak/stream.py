@@ -55,6 +55,7 @@ class SoakStream:
     Attributes:
         frames: the frames between nodes, with the numbers of those that were shown to the model.
         moments: all frames as they are read.
+        produced: what producers sent, and were told.
     """
 
     def __init__(self, run: RunDirectory, soak: Soak, sent: Sent | None = None) -> None:
@@ -62,7 +63,7 @@ class SoakStream:
         self._run = run
         self.frames = FrameEvents(soak.topic, soak.topic_id)
         self.moments = WireMoments(run.path / WIRE_FILE)
-        self._produced = ProduceEvents(TopicOfInterest(soak.topic, soak.topic_id), soak.partitions, sent)
+        self.produced = ProduceEvents(TopicOfInterest(soak.topic, soak.topic_id), soak.partitions, sent)
         self._lives = BrokerLives()
 
     def __iter__(self) -> Iterator[Event]:
@@ -96,7 +97,7 @@ class SoakStream:
         if self._lives.is_stale(moment):
             return
         if moment.frame.api_key == PRODUCE:
-            yield from self._produced.of(moment)
+            yield from self.produced.of(moment)
         else:
             yield from self.frames.of(moment)
 
@@ -125,13 +126,18 @@ def told_of(events: Iterable[Event], soak: Soak, tell: Callable[[str], None]) ->
 
 
 class ProduceEvents:
-    """Turns Produce requests and their answers into what producers are told."""
+    """Turns Produce requests and their answers into what producers are told.
+
+    Attributes:
+        unplaced: how many batches were sent of which no answer has said where they are.
+    """
 
     def __init__(self, topic: TopicOfInterest, step: int, sent: Sent | None) -> None:
         self._topic = topic
         self._step = step
         self._told_of = sent
         self._in_flight: dict[RequestKey, tuple[int, Acks, dict[TopicPartition, int]]] = {}
+        self.unplaced = 0
 
     def of(self, moment: WireMoment) -> Iterator[Acknowledged | Refused]:
         """Return the events of one moment: those of an answer come when it has left its broker."""
@@ -141,6 +147,7 @@ class ProduceEvents:
         if frame.direction == "request":
             counts = {p: entry.record_count for entry in frame.said.entries if (p := self._topic.partition_of(entry))}
             self._tell(moment)
+            self.unplaced += len(counts)
             self._in_flight[request_key(frame)] = moment.at, Acks(frame.said.acks or 0), counts
             return
         asked = self._in_flight.pop(request_key(frame), None)
@@ -149,6 +156,7 @@ class ProduceEvents:
             for entry in frame.said.entries:
                 partition = self._topic.partition_of(entry)
                 if partition in counts:
+                    self.unplaced -= not entry.error and entry.base_offset >= 0
                     yield _told(moment, entry, partition, sent_at, acks, counts[partition])
 
     def _tell(self, moment: WireMoment) -> None:

@@ -12,30 +12,23 @@ Sources: KIP-101 (an epoch has one leader); Log, LeaderEpochFileCache.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from enum import StrEnum
-from itertools import chain, groupby, pairwise
+from dataclasses import dataclass, field
+from itertools import chain, combinations, groupby, pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from oracle.log import NO_EPOCH
+from oracle.replacing import replace
 from oracle.tracing.known_log import UNBOUNDED
 from oracle.tracing.observed import FetchAnswered, ObservedEpochRun
-from oracle.vocabulary import BrokerId, LeaderEpoch, Offset
+from oracle.vocabulary import BrokerId, LeaderEpoch, Offset, RangeFate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from oracle.tracing.known_log import EpochLog, KnownLog
     from oracle.tracing.partition_replay import PartitionReplay
     from oracle.tracing.replica import TracedReplica
-
-
-class LogFate(StrEnum):
-    """What became of records: the log at rest has them, has them not, or nothing that was seen tells."""
-
-    PRESENT = "present"
-    LOST = "lost"
-    EITHER = "either"
 
 
 class FatedRange(NamedTuple):
@@ -44,7 +37,7 @@ class FatedRange(NamedTuple):
     leader_epoch: LeaderEpoch
     first: Offset
     last: Offset
-    fate: LogFate
+    fate: RangeFate
 
 
 Epochs = frozenset[LeaderEpoch]
@@ -59,17 +52,28 @@ class FinalLog:
         replicas: of each replica that counts, the leader first, what its log may be: one or several possibilities.
         end: its log end offset: what every replica has for certain.
         leader: the broker of the newest leader epoch; None if nobody leads.
+        why_open: why nothing is known of it, neither its epochs nor where it ends; then ``end`` is the end of what was
+            seen of the partition, and any of it may be there or not. None if its replicas were followed to the end.
     """
 
     replicas: tuple[tuple[KnownLog, ...], ...]
     end: Offset
     leader: BrokerId | None
+    why_open: str | None = None
+    _fated: dict[Epochs, list[FatedRange]] = field(default_factory=dict, compare=False, repr=False)
 
     def fates(self, epochs: Epochs, first: Offset, last: Offset) -> Iterator[FatedRange]:
         """Yield what became of the records that a leader appended at these offsets in one of its epochs."""
-        bounds = (offset for epoch in epochs for offset in self._bounds(epoch, first, last))
-        cuts = sorted({first, Offset(last + 1), *bounds})
-        pieces = [(self._fate_in(epochs, start), start, following) for start, following in pairwise(cuts)]
+        if epochs not in self._fated:
+            self._fated[epochs] = list(self._all_fates(epochs))
+        for _, start, end, fate in self._fated[epochs]:
+            if start <= last and first <= end:
+                yield FatedRange(max(epochs), max(start, first), min(end, last), fate)
+
+    def _all_fates(self, epochs: Epochs) -> Iterator[FatedRange]:
+        """Yield what became of all records of a leader in one of its epochs, wherever they may have been."""
+        cuts = sorted({Offset(0), UNBOUNDED, *(offset for epoch in epochs for offset in self._bounds(epoch))})
+        pieces = ((self._fate_in(epochs, start), start, following) for start, following in pairwise(cuts))
         for fate, alike in groupby(pieces, key=itemgetter(0)):
             (_, start, following), *others = alike
             end = others[-1][2] if others else following
@@ -77,27 +81,26 @@ class FinalLog:
 
     def spans(self) -> Iterator[FatedRange]:
         """Yield what the log holds from its begin to its end by epoch; what may be of either epoch is in both."""
+        if self.why_open is not None and self.end:
+            yield FatedRange(NO_EPOCH, Offset(0), Offset(self.end - 1), RangeFate.EITHER)
         epochs = sorted({entry.leader_epoch for logs in self.replicas for log in logs for entry in log.low.epochs})
         for epoch in epochs if self.end else ():
             for one in self.fates(frozenset((epoch,)), Offset(0), Offset(self.end - 1)):
-                if one.fate is not LogFate.LOST:
+                if one.fate is not RangeFate.LOST:
                     yield one
 
-    def _bounds(self, epoch: LeaderEpoch, first: Offset, last: Offset) -> Iterator[Offset]:
-        for logs in self.replicas:
-            for log in logs:
-                for offset in _extent(log, epoch) or ():
-                    if first < offset <= last:
-                        yield offset
+    def _bounds(self, epoch: LeaderEpoch) -> Iterator[Offset]:
+        for log in chain.from_iterable(self.replicas):
+            yield from _extent(log, epoch) or ()
 
-    def _fate_in(self, epochs: Epochs, offset: Offset) -> LogFate:
+    def _fate_in(self, epochs: Epochs, offset: Offset) -> RangeFate:
         """Return what became of a record that was appended in one of these epochs, by one leader."""
         fates = {self._fate(epoch, offset) for epoch in epochs}
-        return next(fate for fate in (LogFate.PRESENT, LogFate.EITHER, LogFate.LOST) if fate in fates)
+        return next(fate for fate in (RangeFate.PRESENT, RangeFate.EITHER, RangeFate.LOST) if fate in fates)
 
-    def _fate(self, epoch: LeaderEpoch, offset: Offset) -> LogFate:
+    def _fate(self, epoch: LeaderEpoch, offset: Offset) -> RangeFate:
         told = (_told(logs, epoch, offset) for logs in self.replicas)
-        return next((fate for fate in told if fate is not LogFate.EITHER), LogFate.EITHER)
+        return next((fate for fate in told if fate is not RangeFate.EITHER), RangeFate.EITHER)
 
 
 class EpochExtent(NamedTuple):
@@ -120,14 +123,14 @@ def _extent(log: KnownLog, epoch: LeaderEpoch) -> EpochExtent | None:
     return EpochExtent(low[place].start_offset, high[place].start_offset, certain_end, end)
 
 
-def _told(logs: Sequence[KnownLog], epoch: LeaderEpoch, offset: Offset) -> LogFate:
+def _told(logs: Sequence[KnownLog], epoch: LeaderEpoch, offset: Offset) -> RangeFate:
     """Return what the possible logs of one replica say of a record."""
     extents = [_extent(log, epoch) for log in logs]
     if all(one is not None and one.certain_first <= offset < one.certain_end for one in extents):
-        return LogFate.PRESENT
+        return RangeFate.PRESENT
     if any(one is not None and one.first <= offset < one.end for one in extents):
-        return LogFate.EITHER
-    return LogFate.LOST
+        return RangeFate.EITHER
+    return RangeFate.LOST
 
 
 def answers_with_epochs(leader: TracedReplica, answer: FetchAnswered) -> Iterator[FetchAnswered]:
@@ -158,6 +161,8 @@ def final_log(replay: PartitionReplay) -> FinalLog:
 
     The leader of the newest epoch counts, and of its followers those that have certainly all that it has.
     """
+    if replay.left_open is not None:
+        return FinalLog((), Offset(replay.shown), None, replay.left_open)
     leaders = [one for one in replay.replicas if one.leadership is not None]
     if not leaders:
         return FinalLog((), Offset(0), None)
@@ -183,3 +188,64 @@ def _epochs_at(log: KnownLog, offset: Offset) -> Iterator[LeaderEpoch]:
         extent = _extent(log, entry.leader_epoch)
         if extent is not None and extent.first <= offset < extent.end:
             yield entry.leader_epoch
+
+
+# What do the replicas hold at rest, next to one another?
+
+
+class ReplicasApart(NamedTuple):
+    """Offsets ``first`` to ``last`` at which the logs of two brokers have, or may have, records of other leader epochs.
+
+    Attributes:
+        epochs: in which the record of each may have been appended.
+    """
+
+    brokers: tuple[BrokerId, BrokerId]
+    first: Offset
+    last: Offset
+    epochs: tuple[Epochs, Epochs]
+
+    @property
+    def is_certain(self) -> bool:
+        """Return whether they differ for certain: no epoch may be that of both."""
+        return not self.epochs[0] & self.epochs[1]
+
+
+def replica_logs(replay: PartitionReplay) -> dict[BrokerId, tuple[KnownLog, ...]]:
+    """Return of each broker that was heard of what its log may be, once every event was replayed."""
+    return {one.broker: tuple(possible.log for possible in one.possible) for one in replay.replicas}
+
+
+def replicas_apart(known: Mapping[BrokerId, Sequence[KnownLog]], end: Offset) -> Iterator[ReplicasApart]:
+    """Yield where replicas differ, or may, below the log's end at rest: a record's offset and epoch say which it is.
+
+    An offset that a log may not reach counts as what it has if it does: whether a tail is there is another question.
+    """
+    for brokers in combinations(sorted(known), 2):
+        for first, last, epochs in _side_by_side(known[brokers[0]], known[brokers[1]], end):
+            is_alike = epochs[0] == epochs[1] and len(epochs[0]) == 1
+            if all(epochs) and not is_alike:
+                yield ReplicasApart(brokers, first, last, epochs)
+
+
+def _side_by_side(
+    one: Sequence[KnownLog], other: Sequence[KnownLog], end: Offset
+) -> Iterator[tuple[Offset, Offset, tuple[Epochs, Epochs]]]:
+    """Yield the offsets, first and last, at which each of two logs is of the same epochs all along, with these."""
+    bounds = {bound for log in (*one, *other) for bound in _all_bounds(log) if 0 < bound < end}
+    cuts = sorted({Offset(0), end, *bounds})
+    pieces = [((_epochs_of(one, start), _epochs_of(other, start)), start, after) for start, after in pairwise(cuts)]
+    for epochs, alike in groupby(pieces, key=itemgetter(0)):
+        (_, start, after), *others = alike
+        yield start, Offset((others[-1][2] if others else after) - 1), epochs
+
+
+def _all_bounds(log: KnownLog) -> Iterator[Offset]:
+    for bound in (log.low, log.high):
+        yield bound.end
+        for entry in bound.epochs:
+            yield entry.start_offset
+
+
+def _epochs_of(logs: Sequence[KnownLog], offset: Offset) -> Epochs:
+    return frozenset(epoch for log in logs for epoch in _epochs_at(log, offset))

@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
+from msgspec import Struct
+
 from oracle.log import NO_EPOCH, EpochEntry, ReplicaLog
 from oracle.replacing import replace
 from oracle.vocabulary import LeaderEpoch, Offset
@@ -74,7 +76,10 @@ class EpochLog(ReplicaLog):
 
     def place_of(self, epoch: LeaderEpoch) -> int | None:
         """Return the place of an epoch in the cache."""
-        return next((place for place, entry in enumerate(self.epochs) if entry.leader_epoch == epoch), None)
+        for place, entry in enumerate(self.epochs):
+            if entry.leader_epoch == epoch:
+                return place
+        return None
 
     def start_of(self, epoch: LeaderEpoch) -> Offset:
         """Return where an epoch starts; the end if it is not in the cache."""
@@ -102,8 +107,7 @@ class EpochLog(ReplicaLog):
         return replace(self, epochs=(*self.epochs[:place], entry, *self.epochs[place + 1 :]))
 
 
-@dataclass(frozen=True, slots=True)
-class KnownLog:
+class KnownLog(Struct, frozen=True, gc=False):
     """A log between two bounds, of the same epochs.
 
     Attributes:
@@ -120,9 +124,13 @@ class KnownLog:
         high = low if self.high is self.low else change(self.high)
         return self if low is self.low and high is self.high else KnownLog(low, high)
 
+    def covers(self, other: KnownLog) -> bool:
+        """Return whether this log may be all that another one may be, by bounds that are as wide or wider."""
+        return _is_within(self.low, other.low) and _is_within(other.high, self.high)
+
     def opened(self) -> KnownLog:
         """Return a leader's log: it may grow unseen."""
-        return replace(self, high=replace(self.high, end=UNBOUNDED))
+        return KnownLog(self.low, replace(self.high, end=UNBOUNDED))
 
     def ending_at(self, end: Offset) -> KnownLog:
         """Return the log now that its end is known."""
@@ -200,7 +208,7 @@ class KnownLog:
 
     def at_least(self, end: Offset) -> KnownLog:
         """Return a leader's log now that it is known to reach an offset."""
-        return self if end <= self.low.end else replace(self, low=replace(self.low, end=end))
+        return self if end <= self.low.end else KnownLog(replace(self.low, end=end), self.high)
 
     def may_hold(self, run: ObservedEpochRun) -> bool:
         """Return whether records of an epoch may lie at these offsets."""
@@ -240,3 +248,13 @@ class KnownLog:
         if place is None:
             return self.at_least(end)
         return self.both(lambda log: log.starting(place, end))
+
+
+def _is_within(lower: EpochLog, higher: EpochLog) -> bool:
+    """Return whether two logs have the same epochs, and one nothing that ends or starts later than in the other."""
+    if lower.end > higher.end or lower.forgotten != higher.forgotten or len(lower.epochs) != len(higher.epochs):
+        return False
+    return all(
+        one.leader_epoch == other.leader_epoch and one.start_offset <= other.start_offset
+        for one, other in zip(lower.epochs, higher.epochs, strict=True)
+    )

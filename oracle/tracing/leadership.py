@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from oracle.log import NO_EPOCH
 from oracle.replication.remote import RemoteReplica
 from oracle.tracing.known_log import START, UNBOUNDED
+from oracle.tracing.possibility import OffsetBounds
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from oracle.tracing.exchange import Exchange
     from oracle.tracing.invariants import TraceSettings
     from oracle.tracing.observed import LeadershipHeard
-    from oracle.tracing.possibility import OffsetBounds
+    from oracle.tracing.replica import TracedReplica
     from oracle.vocabulary import BrokerId, LeaderEpoch, Offset
 
 
@@ -62,10 +63,12 @@ class Leadership:
         self._now = 0
         self._raises: deque[tuple[int, Offset]] = deque(maxlen=HISTORY)
         self.settings = settings
+        self._minimums = self._effective_minimums()
 
     def take_settings(self, settings: TraceSettings) -> None:
         """Note other settings: what stood still below the minimum may rise from now on."""
         self.settings = settings
+        self._minimums = self._effective_minimums()
         self.raise_high()
 
     def follower(self, broker: BrokerId) -> Follower:
@@ -79,6 +82,7 @@ class Leadership:
         """Note an ISR that the leader was told: it may know it from now on."""
         self.known = self.known.intersection(heard.replicas) if self.replicas else frozenset(heard.replicas)
         self.replicas = heard.replicas
+        self._minimums = self._effective_minimums()
         self.began_at = self.began_at or heard.at
         isr = frozenset(heard.isr)
         if not self.committed or self.committed[-1] != isr:
@@ -230,13 +234,13 @@ class Leadership:
 
     def may_suffice(self, isr: Collection[BrokerId]) -> bool:
         """Return whether an ISR may be as large as min.insync.replicas asks."""
-        return len(isr) >= min(self._minimums())
+        return len(isr) >= min(self._minimums)
 
     def suffices(self, isr: Collection[BrokerId]) -> bool:
         """Return whether an ISR is as large as min.insync.replicas asks, whichever value the leader goes by."""
-        return len(isr) >= max(self._minimums())
+        return len(isr) >= max(self._minimums)
 
-    def _minimums(self) -> list[int]:
+    def _effective_minimums(self) -> list[int]:
         """Return what the leader may go by: a change takes effect some time after it was made."""
         values = (self.settings.min_insync_replicas, self.settings.min_insync_replicas_before)
         return [self._rules.effective_min_isr(value, len(self.replicas)) for value in values if value is not None]
@@ -283,6 +287,14 @@ class Leadership:
                 received = self.follower(broker).received
                 lowest = min(lowest, self.low if received is None else received)
         return lowest
+
+
+def begun_by(replica: TracedReplica, rules: RuleSet, settings: TraceSettings) -> Leadership:
+    """Return a leadership that begins with the high watermark that the broker has as a follower."""
+    watermarks = [one.high_watermark for one in replica.reachable()]
+    start = OffsetBounds(min(one.low for one in watermarks), max(one.high for one in watermarks))
+    is_new = all(one.log.high.end == 0 for one in replica.possible)
+    return Leadership(replica.broker, rules, settings, start, is_from_follower=not is_new)
 
 
 # What can a leader know of a follower? Where it ends, for certain and perhaps, and when it was seen.

@@ -20,8 +20,9 @@ Events of one partition come in the order of ``at``; those of the same moment in
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from oracle.log import EpochEnd
@@ -53,8 +54,7 @@ class ObservedEpochRun(NamedTuple):
     last_offset: Offset
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observed:
+class Observed(Struct, frozen=True, kw_only=True, gc=False):
     """A moment.
 
     Attributes:
@@ -66,8 +66,7 @@ class Observed:
     frame: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionObserved(Observed):
+class PartitionObserved(Observed, frozen=True, kw_only=True, gc=False):
     """A moment of one partition."""
 
     partition: TopicPartition
@@ -76,8 +75,7 @@ class PartitionObserved(Observed):
 # What is seen of the controller and its decisions? Who leads, and who is in sync.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeadershipHeard(PartitionObserved):
+class LeadershipHeard(PartitionObserved, frozen=True, kw_only=True, gc=False):
     """A broker was told who leads: LeaderAndIsr, or records of the metadata log, reached it.
 
     Attributes:
@@ -98,8 +96,7 @@ class LeadershipHeard(PartitionObserved):
     key: RequestKey | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeadershipApplied(PartitionObserved):
+class LeadershipApplied(PartitionObserved, frozen=True, kw_only=True, gc=False):
     """A broker answered LeaderAndIsr: by now it leads or follows as it was told, unless there is an error."""
 
     broker: BrokerId
@@ -107,8 +104,7 @@ class LeadershipApplied(PartitionObserved):
     error: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplicaStopped(PartitionObserved):
+class ReplicaStopped(PartitionObserved, frozen=True, kw_only=True, gc=False):
     """StopReplica reached a broker.
 
     Attributes:
@@ -119,8 +115,7 @@ class ReplicaStopped(PartitionObserved):
     is_deleted: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IsrAnnounced(PartitionObserved):
+class IsrAnnounced(PartitionObserved, frozen=True, kw_only=True, gc=False):
     """The controller told somebody of the state it has: UpdateMetadata, or records of the metadata log, left it.
 
     For a record of the metadata log this comes once, when it first left the active controller; a
@@ -134,8 +129,7 @@ class IsrAnnounced(PartitionObserved):
     partition_epoch: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IsrProposed(PartitionObserved):
+class IsrProposed(PartitionObserved, frozen=True, kw_only=True, gc=False):
     """A leader sent AlterIsr / AlterPartition."""
 
     key: RequestKey
@@ -146,8 +140,7 @@ class IsrProposed(PartitionObserved):
     api_version: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IsrAnswered(PartitionObserved):
+class IsrAnswered(PartitionObserved, frozen=True, kw_only=True, gc=False):
     """The controller answered a proposal.
 
     Attributes:
@@ -163,8 +156,7 @@ class IsrAnswered(PartitionObserved):
     partition_epoch: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IsrDelivered(PartitionObserved):
+class IsrDelivered(PartitionObserved, frozen=True, kw_only=True, gc=False):
     """The controller's answer reached the leader."""
 
     key: RequestKey
@@ -173,52 +165,45 @@ class IsrDelivered(PartitionObserved):
 # What is seen that no frame between brokers shows? Faults, settings, what producers were told, measurements.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerEnded(Observed):
+class BrokerEnded(Observed, frozen=True, kw_only=True, gc=False):
     """A broker's process ended; clean if it was asked to shut down and did."""
 
     broker: BrokerId
     clean: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerStarted(Observed):
+class BrokerStarted(Observed, frozen=True, kw_only=True, gc=False):
     """A broker's process was started (the moment before its first frame)."""
 
     broker: BrokerId
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TailLost(PartitionObserved):
+class TailLost(PartitionObserved, frozen=True, kw_only=True, gc=False):
     """The disk of a broker that is down lost the log from ``offset`` on."""
 
     broker: BrokerId
     offset: Offset
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckpointLost(Observed):
+class CheckpointLost(Observed, frozen=True, kw_only=True, gc=False):
     """The disk of a broker that is down lost its high watermark checkpoint."""
 
     broker: BrokerId
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeletionRequested(PartitionObserved):
+class DeletionRequested(PartitionObserved, frozen=True, kw_only=True, gc=False):
     """An operator asks the leader to delete the records before an offset: from now on its log may begin there."""
 
     offset: Offset
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MinIsrSet(PartitionObserved):
+class MinIsrSet(PartitionObserved, frozen=True, kw_only=True, gc=False):
     """An operator set the topic's min.insync.replicas; takes effect at each broker soon after."""
 
     min_insync_replicas: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Acknowledged(PartitionObserved):
+class Acknowledged(PartitionObserved, frozen=True, kw_only=True, gc=False):
     """A producer was told that its records are written.
 
     Attributes:
@@ -235,8 +220,7 @@ class Acknowledged(PartitionObserved):
     last_offset: Offset | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refused(PartitionObserved):
+class Refused(PartitionObserved, frozen=True, kw_only=True, gc=False):
     """A producer was told of an error, at some time after it had sent its records.
 
     Attributes:
@@ -250,8 +234,7 @@ class Refused(PartitionObserved):
     leader: BrokerId | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplicaMeasured(PartitionObserved):
+class ReplicaMeasured(PartitionObserved, frozen=True, kw_only=True, gc=False):
     """A probe of a live broker's replica.
 
     Attributes:
@@ -297,11 +280,11 @@ __all__ = [
     "RequestKey",
     "TailLost",
     "TopicPartition",
+    "end_shown",
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchSent(PartitionObserved):
+class FetchSent(PartitionObserved, frozen=True, kw_only=True, gc=False):
     """A follower sent a FETCH: it shows the follower's end. One that changed nothing in its session counts too.
 
     Attributes:
@@ -325,15 +308,13 @@ class FetchSent(PartitionObserved):
     api_version: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchReceived(PartitionObserved):
+class FetchReceived(PartitionObserved, frozen=True, kw_only=True, gc=False):
     """The FETCH reached the leader, which handles it from now on."""
 
     key: RequestKey
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchAnswered(PartitionObserved):
+class FetchAnswered(PartitionObserved, frozen=True, kw_only=True, gc=False):
     """The leader answered; also when its answer left the partition out of the session because nothing changed.
 
     Attributes:
@@ -354,15 +335,13 @@ class FetchAnswered(PartitionObserved):
     is_listed: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchDelivered(PartitionObserved):
+class FetchDelivered(PartitionObserved, frozen=True, kw_only=True, gc=False):
     """The answer reached the follower, which handles it from now on."""
 
     key: RequestKey
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LookupSent(PartitionObserved):
+class LookupSent(PartitionObserved, frozen=True, kw_only=True, gc=False):
     """A follower asked with OffsetsForLeaderEpoch where an epoch ends.
 
     Attributes:
@@ -378,15 +357,13 @@ class LookupSent(PartitionObserved):
     api_version: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LookupReceived(PartitionObserved):
+class LookupReceived(PartitionObserved, frozen=True, kw_only=True, gc=False):
     """The lookup reached the leader."""
 
     key: RequestKey
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LookupAnswered(PartitionObserved):
+class LookupAnswered(PartitionObserved, frozen=True, kw_only=True, gc=False):
     """The leader answered a lookup.
 
     Attributes:
@@ -398,8 +375,7 @@ class LookupAnswered(PartitionObserved):
     end: EpochEnd
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LookupDelivered(PartitionObserved):
+class LookupDelivered(PartitionObserved, frozen=True, kw_only=True, gc=False):
     """The answer to a lookup reached the follower."""
 
     key: RequestKey
@@ -432,3 +408,10 @@ Event = (
     | ReplicaMeasured
 )
 """Everything that a trace check is fed with."""
+
+
+def end_shown(event: Event) -> int:
+    """Return the end of the offsets that an event shows to have been appended; 0 if it shows none."""
+    if isinstance(event, FetchAnswered) and event.runs:
+        return event.runs[-1].last_offset + 1
+    return event.last_offset + 1 if isinstance(event, Acknowledged) and event.last_offset is not None else 0

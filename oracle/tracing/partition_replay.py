@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from oracle.replacing import replace
 from oracle.tracing.answering import Answering
 from oracle.tracing.committed import answers_with_epochs
 from oracle.tracing.exchange import CAPACITY, Exchange
-from oracle.tracing.leadership import Leadership
+from oracle.tracing.leadership import begun_by
 from oracle.tracing.observed import (
     Acknowledged,
+    BrokerEnded,
+    BrokerStarted,
+    CheckpointLost,
     DeletionRequested,
     Event,
     FetchAnswered,
@@ -28,14 +31,16 @@ from oracle.tracing.observed import (
     LookupReceived,
     LookupSent,
     MinIsrSet,
+    PartitionObserved,
     Refused,
     ReplicaMeasured,
     ReplicaStopped,
     TailLost,
+    end_shown,
 )
 from oracle.tracing.possibility import OffsetBounds, lost
 from oracle.tracing.producing import IsrChanges, Measuring, ProducingChecks
-from oracle.tracing.replica import TracedReplica
+from oracle.tracing.replica import TooManyPossibleError, TracedReplica
 from oracle.tracing.sending import SendingChecks, sent_versions
 
 if TYPE_CHECKING:
@@ -54,12 +59,18 @@ class PartitionReplay:
 
     The controller announces a deletion by a state without leader in the first epoch; a partition that
     loses its leader gets a new epoch.
+
+    Attributes:
+        left_open: why it is not replayed any more, and nothing is known of it; None while it is.
+        shown: the end of all offsets that were seen of it, once it is left open.
     """
 
     def __init__(self, rules: RuleSet, settings: TraceSettings, judge: Judge) -> None:
         """Replay under a release's rules."""
         self.is_followed = False
         self.was_followed = False
+        self.left_open: str | None = None
+        self.shown = 0
         self._partition_epoch = -1
         self._rules = rules
         self._settings = settings
@@ -99,6 +110,9 @@ class PartitionReplay:
             Acknowledged: self._acknowledged,
             Refused: self._refused,
             ReplicaMeasured: self._measured,
+            BrokerEnded: self._broker_ended,
+            BrokerStarted: self._broker_started,
+            CheckpointLost: self._checkpoint_lost,
         }
 
     def feed(self, event: Event) -> None:
@@ -107,10 +121,23 @@ class PartitionReplay:
         Raises:
             NotAllowed: no rule allows it.
         """
+        if self.left_open is not None:
+            self.shown = max(self.shown, end_shown(event))
+            return
         if isinstance(event, LeadershipHeard) and event.leader_epoch == FIRST_EPOCH and not self.is_followed:
             self._begin()
-        if self.is_followed or isinstance(event, MinIsrSet):
-            self._replays[type(event)](event)
+        if self.is_followed or isinstance(event, MinIsrSet) or not isinstance(event, PartitionObserved):
+            try:
+                self._replays[type(event)](event)
+            except TooManyPossibleError as many:
+                self._leave_open(many, event)
+
+    def _leave_open(self, many: TooManyPossibleError, event: Event) -> None:
+        """Follow the partition no longer, and forget all that may be."""
+        self.left_open = str(many) if event.frame is None else f"{many} (frame {event.frame})"
+        ends = (one.log.low.end for replica in self._replicas.values() for one in replica.possible)
+        self.shown = max(end_shown(event), *ends)
+        self._begin()
 
     def _begin(self) -> None:
         """Follow a partition from its creation on, or from its next one."""
@@ -118,29 +145,26 @@ class PartitionReplay:
         self._partition_epoch = -1
         self._replicas, self._exchanges, self._proposals, self._isr_answers = {}, {}, {}, {}
 
-    def end_broker(self, broker: BrokerId, *, clean: bool) -> None:
-        """End a broker's process."""
-        self._dead.add(broker)
+    def _broker_ended(self, ended: BrokerEnded) -> None:
+        self._dead.add(ended.broker)
         for exchange in self._exchanges.values():
-            exchange.is_follower_down |= exchange.request.follower == broker
-        if broker in self._replicas:
-            self._replicas[broker].end(clean=clean)
+            exchange.is_follower_down |= exchange.request.follower == ended.broker
+        if ended.broker in self._replicas:
+            self._replicas[ended.broker].end(clean=ended.clean)
 
-    def start_broker(self, broker: BrokerId) -> None:
-        """Start a broker's process: what it sent before is of an earlier start."""
-        self._dead.discard(broker)
+    def _broker_started(self, started: BrokerStarted) -> None:
+        self._dead.discard(started.broker)
         for exchange in self._exchanges.values():
-            exchange.is_of_earlier_start |= exchange.request.follower == broker
-            exchange.is_follower_down &= exchange.request.follower != broker
+            exchange.is_of_earlier_start |= exchange.request.follower == started.broker
+            exchange.is_follower_down &= exchange.request.follower != started.broker
 
-    def lose_checkpoint(self, broker: BrokerId) -> None:
-        """Let the disk of a broker that is down lose its high watermark checkpoint: it starts with 0."""
-        replica = self._replica(broker)
+    def _checkpoint_lost(self, lost: CheckpointLost) -> None:
+        replica = self._replica(lost.broker)
         replica.keep(replace(one, high_watermark=OffsetBounds()) for one in replica.possible)
 
     @property
     def replicas(self) -> tuple[TracedReplica, ...]:
-        """Return the replicas of the brokers that were heard of."""
+        """Return the replicas of the brokers that were heard of; none if the partition is left open."""
         return tuple(self._replicas.values())
 
     def replica(self, broker: BrokerId) -> TracedReplica | None:
@@ -194,17 +218,10 @@ class PartitionReplay:
         view = replica.leadership
         if heard.leader == heard.broker:
             if view is None:
-                view = replica.leadership = self._leadership(replica)
+                view = replica.leadership = begun_by(replica, self._rules, self._settings)
                 self._producing.begin(heard.at)
             view.hear_isr(heard)
             self._answering.hear(replica, self._exchanges.values(), heard.at)
-
-    def _leadership(self, replica: TracedReplica) -> Leadership:
-        """Begin a leadership with the high watermark that the broker has as a follower."""
-        watermarks = [one.high_watermark for one in replica.reachable()]
-        start = OffsetBounds(min(one.low for one in watermarks), max(one.high for one in watermarks))
-        is_new = all(one.log.high.end == 0 for one in replica.possible)
-        return Leadership(replica.broker, self._rules, self._settings, start, is_from_follower=not is_new)
 
     def _applied(self, applied: LeadershipApplied) -> None:
         replica = self._replica(applied.broker)

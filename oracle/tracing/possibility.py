@@ -7,8 +7,9 @@ possibility that agrees with all that was seen.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from oracle.log import NO_EPOCH, UNDEFINED
 from oracle.replacing import replace
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
     from oracle.vocabulary import BrokerId, LeaderEpoch
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetBounds:
+class OffsetBounds(Struct, frozen=True, gc=False):
     """An offset between two bounds."""
 
     low: Offset = START
@@ -38,8 +38,7 @@ class OffsetBounds:
         return self.low <= offset <= self.high
 
 
-@dataclass(frozen=True, slots=True)
-class Possibility:
+class Possibility(Struct, frozen=True, gc=False):
     """A replica as it may be.
 
     Attributes:
@@ -53,10 +52,12 @@ class Possibility:
         truncated_to: where an earlier answer of the same truncation has cut it.
         was_cut: whether it has been cut since its last fetch.
         is_out_of_range: it was told so; it cuts to the leader's end, which nobody sees, or starts anew.
+        uncut: its log before it was cut where nobody saw it, between the ends of what ``log`` may be; its epochs start
+            where they did. None if the end is known, or the log is another one by now.
     """
 
-    log: KnownLog = field(default_factory=KnownLog)
-    high_watermark: OffsetBounds = field(default_factory=OffsetBounds)
+    log: KnownLog = KnownLog()
+    high_watermark: OffsetBounds = OffsetBounds()
     log_start: Offset = START
     leader: BrokerId | None = None
     leader_epoch: LeaderEpoch = NO_EPOCH
@@ -66,10 +67,15 @@ class Possibility:
     truncated_to: OffsetBounds | None = None
     was_cut: bool = False
     is_out_of_range: bool = False
+    uncut: KnownLog | None = None
 
     def with_log(self, log: KnownLog) -> Possibility:
         """Return the replica with its log better known."""
-        return self if log is self.log else replace(self, log=log)
+        return self if log is self.log else replace(self, log=log, uncut=None)
+
+    def covers(self, other: Possibility) -> bool:
+        """Return whether this one may be all that another one may be."""
+        return self.log.covers(other.log) and replace(other, log=self.log) == self
 
 
 def has_epochs(rules: RuleSet) -> bool:
@@ -133,6 +139,7 @@ def _leading(replica: Possibility, decision: LeadershipHeard, rules: RuleSet) ->
         leader_epoch=decision.leader_epoch,
         truncating=False,
         truncated_to=None,
+        uncut=None,
     )
     if rules.writes_epoch_on_election and not goes_on:
         return started(led)
@@ -185,15 +192,20 @@ def cut(replica: Possibility, answer: EpochEnd, rules: RuleSet) -> tuple[Possibi
 
 def truncated(replica: Possibility, low: Offset, high: Offset) -> tuple[Possibility, ...]:
     """Return the replica with its log cut somewhere between two offsets."""
-    if low == high:
-        logs = replica.log.cut_to(low)
-    else:
+    uncut = replica.uncut
+    if low != high:
         logs = tuple(KnownLog(log.low.ending_at(min(low, log.low.end)), log.high) for log in replica.log.cut_to(high))
+        uncut = uncut or (replica.log if logs != (replica.log,) else None)
+    elif uncut is not None and low <= replica.log.low.end:
+        logs, uncut = uncut.cut_to(low), None
+    else:
+        logs = replica.log.cut_to(low)
     return tuple(
         replace(
             replica,
             log=log,
             high_watermark=replica.high_watermark.at_most(log.low.end, log.high.end),
+            uncut=uncut,
         )
         for log in logs
     )
@@ -207,7 +219,8 @@ def lost(replica: Possibility, offset: Offset) -> tuple[Possibility, ...]:
 def fetching_at(replica: Possibility, offset: Offset) -> tuple[Possibility, ...]:
     """Return the replica now that its end is known: it fetches there."""
     if not replica.is_out_of_range:
-        return (replica.with_log(replica.log.ending_at(offset)),)
+        known = (replica.log,) if replica.uncut is None else replica.uncut.cut_to(offset)
+        return tuple(replica.with_log(log.ending_at(offset)) for log in known)
     reset = replace(replica, is_out_of_range=False)
     if offset > replica.log.high.end:
         empty = EpochLog(end=offset)

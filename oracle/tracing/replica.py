@@ -32,6 +32,16 @@ if TYPE_CHECKING:
 
 HISTORY = 64
 """So many earlier numbers of a replica are kept, for measurements that took a while."""
+POSSIBLE_MAX = 64
+"""So many possibilities of a replica are followed; brokers of the release that is replayed leave hardly ten open."""
+
+
+class TooManyPossibleError(Exception):
+    """What a replica may be is not followed any more: too much is possible."""
+
+    def __init__(self, broker: BrokerId) -> None:
+        """Say whose replica it is."""
+        super().__init__(f"more than {POSSIBLE_MAX} possibilities of what the replica of broker {broker} may be")
 
 
 class Held(NamedTuple):
@@ -103,15 +113,24 @@ class TracedReplica:
                 return
 
     def reachable(self) -> list[Possibility]:
-        """Return every possibility after any hidden steps, those with the most steps last."""
+        """Return every possibility after any hidden steps, those with the most steps last.
+
+        Raises:
+            TooManyPossibleError: there are too many.
+        """
         if not self._may_step():
             return self.possible
         queue = _distinct(self.possible)
         for replica in queue:
-            for after in self._steps(replica):
+            for after in self._steps(replica, queue):
                 if after not in queue:  # so few are compared sooner than hashed
                     queue.append(after)
+                    self._require_few(queue)
         return queue
+
+    def _require_few(self, possible: list[Possibility]) -> None:
+        if len(possible) > POSSIBLE_MAX:
+            raise TooManyPossibleError(self.broker)
 
     def _may_step(self) -> bool:
         """Return whether anything hidden may have happened."""
@@ -120,12 +139,15 @@ class TracedReplica:
             return True
         return self.leadership is not None and not self._rules.writes_epoch_on_election
 
-    def _steps(self, replica: Possibility) -> Iterator[Possibility]:
+    def _steps(self, replica: Possibility, known: list[Possibility]) -> Iterator[Possibility]:
+        """Yield what the replica may be one hidden step later; no first record that is known, or part of what is."""
         exchange = self.under_way
-        if exchange is not None and exchange.is_answered and not replica.has_taken:
-            yield from taken(replica, exchange, self._rules)
-        if replica.leader == self.broker:
-            yield from with_first_record(replica, self._rules)
+        if replica.leader != self.broker:  # who leads drops it, sooner or later
+            if exchange is not None and exchange.is_answered and not replica.has_taken:
+                yield from taken(replica, exchange, self._rules)
+        else:
+            begun = with_first_record(replica, self._rules)
+            yield from (after for after in begun if not any(one.covers(after) for one in known))
         merges = self._rules.delivery.merges
         until = len(self._decisions) if merges else min(replica.heard + 1, len(self._decisions))
         for place in range(replica.heard, until):
@@ -134,14 +156,21 @@ class TracedReplica:
                 yield replace(after, heard=place + 1)
 
     def keep(self, possible: Iterable[Possibility]) -> None:
-        """Keep these possibilities; forget decisions that all of them have applied, and a leadership that is over."""
+        """Keep these possibilities; forget decisions that all of them have applied, and a leadership that is over.
+
+        Raises:
+            TooManyPossibleError: there are too many.
+        """
         kept = _distinct(possible)
-        done = min((replica.heard for replica in kept), default=0)
+        self._require_few(kept)
+        done = min((replica.heard for replica in kept), default=0) if self._decisions else 0
         if done:
             kept = [replace(replica, heard=replica.heard - done) for replica in kept]
             self._decisions = self._decisions[done:]
         self.possible = kept
-        self._highest_ever = max(self._highest_ever, *(replica.high_watermark.high for replica in kept))
+        for replica in kept:
+            if replica.high_watermark.high > self._highest_ever:
+                self._highest_ever = replica.high_watermark.high
         if self.leadership is not None and not self.may_lead():
             self._highest_ever = max(self._highest_ever, self.leadership.high)
             self.leadership = None
@@ -203,6 +232,8 @@ class TracedReplica:
 def _distinct(possible: Iterable[Possibility]) -> list[Possibility]:
     """Return each possibility once."""
     kept = list(possible)
+    if len(kept) == 2:  # two are compared sooner than hashed
+        return kept[:1] if kept[0] == kept[1] else kept
     return kept if len(kept) == 1 else list(dict.fromkeys(kept))
 
 
@@ -258,7 +289,8 @@ def _appended(replica: Possibility, answer: FetchAnswered) -> Iterator[Possibili
         told = OffsetBounds(answer.high_watermark, answer.high_watermark).at_most(log.low.end, log.high.end)
         start = max(replica.log_start, answer.log_start_offset or START)
         for begun in log.starting_at(start) if replica.log_start < start <= log.low.end else (log,):
-            yield replace(replica, log=begun, high_watermark=told, log_start=start)
+            uncut = replica.uncut if begun is replica.log else None
+            yield replace(replica, log=begun, high_watermark=told, log_start=start, uncut=uncut)
 
 
 def _looked_up(replica: Possibility, answer: LookupAnswered, rules: RuleSet) -> tuple[Possibility, ...]:

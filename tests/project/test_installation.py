@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from conformance.spark_extra import INSTALL, SPARK_EXTRA
+from conformance.spark_extra import CROSS_CHECK_EXTRA, CROSS_CHECK_MISSING, INSTALL, SPARK_EXTRA
 
 ROOT = Path(__file__).parents[2]
 OURS = ("oracle", "fault_injection", "conformance", "reports")
 SMALL_SEARCH = "explore --model Kip320 --replicas 2 --log-size 1 --records 1 --epochs 1 --quiet"
-WITHOUT_SPARK = """
+WITHOUT_EXTRA = """
 import importlib.util, sys
 from importlib.machinery import PathFinder
 EXTRA = {extra}
@@ -28,7 +28,7 @@ sys.meta_path[sys.meta_path.index(PathFinder)] = Bare
 from conformance.cli import main
 sys.exit(main({arguments}))
 """
-"""The command line in a Python that has not got what the extra brings."""
+"""The command line in a Python that has not got what an extra brings."""
 
 
 def _project() -> dict[str, object]:
@@ -62,7 +62,7 @@ def test_what_is_imported_at_run_time_is_declared_and_nothing_else() -> None:
     project = _project()
     extras = project["optional-dependencies"]
     assert isinstance(extras, dict)
-    declared = _names(project["dependencies"]) | _names(extras["spark"]) | _names(extras["docker"])
+    declared = _names(project["dependencies"]).union(*(_names(extras[name]) for name in ("spark", "docker")))
     owners = packages_distributions()
     imported = {_normal(owners[name][0]) for name in _imported()}
     assert imported == declared
@@ -72,10 +72,16 @@ def test_the_extra_is_what_the_error_speaks_of() -> None:
     extras = _project()["optional-dependencies"]
     assert isinstance(extras, dict)
     assert _names(extras["spark"]) == set(SPARK_EXTRA)
+    assert _names(extras["cross-check"]) == {CROSS_CHECK_EXTRA}
+    assert "kafka-conformance[cross-check]" in CROSS_CHECK_MISSING
 
 
 def _without_spark(*arguments: str) -> subprocess.CompletedProcess[str]:
-    program = WITHOUT_SPARK.format(extra=set(SPARK_EXTRA), arguments=list(arguments))
+    return _without(set(SPARK_EXTRA), *arguments)
+
+
+def _without(extra: set[str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    program = WITHOUT_EXTRA.format(extra=extra, arguments=list(arguments))
     bare = {name: value for name, value in os.environ.items() if name not in {"PATH", "JAVA_HOME"}}
     return subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, env=bare, capture_output=True, text=True, check=False
@@ -100,6 +106,15 @@ def test_what_needs_spark_names_the_one_command_that_adds_it(command: str) -> No
     assert "Traceback" not in done.stderr
 
 
+def test_a_cross_check_is_refused_before_the_soak_starts_if_it_cannot_be_made(tmp_path: Path) -> None:
+    where = ["--backend", "process", "--runs-dir", str(tmp_path / "soaks")]
+    done = _without({CROSS_CHECK_EXTRA}, "soak", "--cross-check", *where)
+    assert done.returncode == 2, done.stderr
+    assert CROSS_CHECK_MISSING in done.stderr
+    assert "starting" not in done.stderr
+    assert not any((tmp_path / "soaks").glob("*"))
+
+
 def _locked(name: str) -> dict[str, str]:
     """Return the packages of a lock file with their versions; each line of it is a package, or a hash of one."""
     text = (ROOT / name).read_text()
@@ -120,14 +135,15 @@ def test_what_is_declared_is_locked_by_hash_run_time_and_development_apart() -> 
     extras = project["optional-dependencies"]
     assert isinstance(extras, dict)
     run_time, everything = _locked("requirements.lock"), _locked("requirements-dev.lock")
-    assert _names(project["dependencies"]) | _names(extras["spark"]) | _names(extras["docker"]) <= set(run_time)
+    of_users = (_names(extras[name]) for name in ("spark", "docker", "cross-check"))
+    assert _names(project["dependencies"]).union(*of_users) <= set(run_time)
     assert not _names(extras["dev"]) & set(run_time)
     assert _names(extras["dev"]) <= set(everything)
     assert run_time.items() <= everything.items()
 
 
 def test_the_tests_are_collected_where_xdist_is_not_installed() -> None:
-    program = WITHOUT_SPARK.partition("from conformance.cli")[0].format(extra={"xdist"})
+    program = WITHOUT_EXTRA.partition("from conformance.cli")[0].format(extra={"xdist"})
     asked = ["-q", "--collect-only", "-p", "no:xdist", "-p", "no:cacheprovider", "tests/project/test_installation.py"]
     done = subprocess.run(
         [sys.executable, "-c", f"{program}\nimport pytest; sys.exit(pytest.main({asked}))"],

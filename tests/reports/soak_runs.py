@@ -16,6 +16,9 @@ from conformance.record.soak_counted import (
     ClassCounted,
     Compared,
     Control,
+    LostTail,
+    ReplicasCounted,
+    RottenBatch,
     SoakCounted,
     SoakPartition,
     SoakRecord,
@@ -35,7 +38,7 @@ from conformance.record.soak_prediction import (
     ranges_schema,
     write_rows,
 )
-from conformance.record.soak_verdict import SoakVerdict
+from conformance.record.soak_verdict import ApartAs, JudgedRange, ReplicasJudged, SoakVerdict
 from conformance.record.timeline import TIMELINE_FILE, Event, TimelineMark
 from conformance.record.verdict import VERDICT_FILE, Conformance, PromiseKept
 
@@ -120,7 +123,14 @@ def counted_in(partition: int, attempted: int, classes: Counts, read: int | None
 
 
 def counted_of(*partitions: SoakPartition, samples: Sequence[SoakRecord] = (), **more: Any) -> SoakCounted:  # noqa: ANN401
-    told = {"identity_holds": True, "control": Control(500, 490, 490, 0), "cross_check": (), **more}
+    replicas = ReplicasCounted(120, 0, {}, (), (), logs=6, log_bytes=1_234_567)
+    told = {
+        "identity_holds": True,
+        "control": Control(500, 490, 490, 0),
+        "cross_check": (),
+        "replicas": replicas,
+        **more,
+    }
     return SoakCounted(partitions, tuple(samples), Compared(40, 3, 150), **told)
 
 
@@ -154,18 +164,41 @@ def flowing(partitions: int, seconds: float, rate: int, states: Sequence[LedStat
     return SoakCourse(width, counts, counts, lag, tuple(min(one, partitions) for one in lag), courses)
 
 
+ALIKE = ReplicasJudged({})
 KEPT = SoakFiles(
     soak=asked(),
     counted=counted_of(
         counted_in(0, 1000, {"kept": ClassCounted(1000)}), counted_in(1, 900, {"kept": ClassCounted(900)})
     ),
-    verdict=SoakVerdict(Conformance.CONFORMS, PromiseKept.KEPT, "all 1,894 acknowledged records are there", (), 1),
+    verdict=SoakVerdict(
+        Conformance.CONFORMS, PromiseKept.KEPT, "all 1,894 acknowledged records are there", (), 1, replicas=ALIKE
+    ),
     course=flowing(2, 20.0, 100),
     faults=FaultTimeline((PlannedFault(5.0, FaultKind.KILL, 3.0, broker=1),), seed=7),
     marks=tuple(killed(1, 5.0, 3.0)),
     ranges=(ranged(0, 0, 0, 999, RangeFate.PRESENT), ranged(1, 0, 0, 899, RangeFate.PRESENT)),
 )
 """A soak in which one broker was killed, and everything was kept."""
+DIVERGED = ReplicasCounted(
+    118,
+    9,
+    {0: 31},
+    (LostTail(1, 3, 890, 10),),
+    (),
+    rotten=1,
+    rotten_samples=(RottenBatch(1, 2, "00000000000000000000.log", 40_310, 412, 418),),
+    logs=5,
+    log_bytes=912,
+    unread=("partition 1 has 3 replicas, and a folder on the disks of these brokers: 1, 2",),
+)
+APART = ReplicasJudged(
+    {"predicted": 28, "either": 0, "against": 3, "not_there": 0},
+    (
+        JudgedRange(ApartAs.AGAINST, 0, 2, 3, 700, 702),
+        JudgedRange(ApartAs.PREDICTED, 0, 1, 2, 285, 312, "broker 1 has records of leader epoch 0, broker 2 of 2"),
+    ),
+    more_ranges=4,
+)
 LOSING = replace(
     KEPT,
     counted=counted_of(
@@ -176,6 +209,7 @@ LOSING = replace(
             SoakRecord("moved", "against", 1, 1005, "acknowledged", 77, 1, 0, 78, 77),  # type: ignore[arg-type]
         ],
         errors={"NOT_LEADER_FOR_PARTITION": 12, NOT_SENT: 4},
+        replicas=DIVERGED,
     ),
     verdict=SoakVerdict(
         Conformance.DEVIATES,
@@ -185,6 +219,7 @@ LOSING = replace(
         faults_done=1,
         faults_left_out=1,
         notes=("a frame that was lain in wait for never came",),
+        replicas=APART,
     ),
     faults=FaultTimeline(
         (PlannedFault(5.0, FaultKind.KILL_AHEAD, 3.0, partition=0), PlannedFault(44.0, FaultKind.ROLL, 1.0)), 7, True

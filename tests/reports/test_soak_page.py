@@ -147,6 +147,38 @@ def test_lost_and_open_ranges_are_told_with_who_was_promised_what(tmp_path: Path
     assert "nothing 1 either 1 3" in text
 
 
+def test_replicas_that_are_alike_are_told_with_how_many_were_read(tmp_path: Path) -> None:
+    text = _text(_page(KEPT, tmp_path))
+
+    assert "6 logs of replicas, 1.2 MB, read from the brokers' disks at rest" in text
+    assert "120 batches are the same on every replica" in text
+    assert "offsets at which two replicas differ, against the prediction 0" in text
+    assert "a tail is lost 0" in text
+
+
+def test_replicas_that_differ_are_told_by_what_was_predicted_of_them(tmp_path: Path) -> None:
+    page = _page(LOSING, tmp_path)
+    text = _text(page)
+
+    assert "5 logs of replicas, 912 bytes" in text
+    assert "offsets at which two replicas differ, as predicted 28" in text
+    assert "0 2, 3 differ, against the prediction 700 to 702 3 The same record on both" in text
+    assert "0 1, 2 differ, as predicted 285 to 312 28 Broker 1 has records of leader epoch 0" in text
+    assert "4 more ranges are in" in text
+    assert "the log of broker 3 ends at offset 890, 10 records below the high watermark" in text
+    assert (
+        "on broker 2 the batch with offsets 412 to 418 has rotted, in 00000000000000000000.log from byte 40,310" in text
+    )
+    assert "Not read: partition 1 has 3 replicas" in text
+
+
+def test_replicas_that_were_not_compared_are_told(tmp_path: Path) -> None:
+    verdict = replace(KEPT.verdict, replicas=None)
+    files = replace(KEPT, verdict=verdict, counted=replace(KEPT.counted, replicas=None))
+
+    assert "not compared Nothing is known of the replicas" in _text(_page(files, tmp_path))
+
+
 def test_the_picture_shows_faults_as_marks_with_their_numbers(tmp_path: Path) -> None:
     words = "brokers 2 and 3 do not hear each other"
     both_ways = [

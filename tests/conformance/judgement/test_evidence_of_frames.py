@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +12,7 @@ from conformance.record.observations import MeasuredNumbers, ReplicaSeen
 from conformance.record.run import Run
 from conformance.record.timeline import Event, FrameOfFault, TimelineMark
 from conformance.record.wire import TracedFrame
+from oracle.replacing import replace
 from oracle.schedule import Schedule
 from oracle.steps.brokers import Isolate, Pause, Rejoin, Resume
 from oracle.steps.frames import CutLink, Drop, Heal, Hold, ReleaseHold

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from conformance.judgement.evidence_of_wire import WireStory
 from conformance.record.run import Run
 from conformance.record.wire import EpochRun, FrameEntry, Said, TracedFrame
+from oracle.replacing import replace
 from oracle.schedule import Schedule
 from oracle.steps.topic import Reassign
 from oracle.vocabulary import BrokerId

@@ -11,6 +11,7 @@ from conformance.line import line_named
 from conformance.observation import check
 from conformance.observation.check import check_trace
 from conformance.record.directory import as_text
+from oracle.tracing import replica
 from tests.conformance.observation.healthy_runs import OWN, begin_run, healthy
 from tests.conformance.run_files import read_json
 
@@ -70,6 +71,13 @@ def test_the_rules_of_another_release_refuse_it(run: RunDirectory) -> None:
 def test_a_partition_whose_creation_is_not_shown_is_not_checked(run: RunDirectory) -> None:
     result = checked(run, healthy(created=False))
     assert result.why_not == "it does not show how t-0 came to be"
+
+
+def test_a_partition_that_is_left_open_is_not_checked(run: RunDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replica, "POSSIBLE_MAX", 1)
+    why_not = checked(run, healthy()).why_not
+    assert why_not is not None
+    assert why_not.startswith("what it shows of t-0 was left open: more than 1 possibilities of what the replica of")
 
 
 def without_trace(path: Path) -> None:

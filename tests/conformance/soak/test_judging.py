@@ -11,32 +11,32 @@ import pytest
 
 from conformance.record.directory import RunDirectory
 from conformance.record.soak import AcksOfProducers
-from conformance.record.soak_counted import OF_NOTE, ClassCounted, Compared, Control, SoakCounted, SoakPartition
-from conformance.record.soak_prediction import SoakPrediction
+from conformance.record.soak_counted import OF_NOTE, ClassCounted, Compared, Control, SoakCounted
+from conformance.record.soak_prediction import REPLICAS_FILE, replicas_schema, write_rows
 from conformance.record.soak_verdict import read_soak_verdict
 from conformance.record.verdict import Conformance, PromiseKept
 from conformance.soak.judging import judge_soak
-from tests.conformance.soak.test_open_batches import SOAK
+from tests.conformance.soak.judged import ALIKE, KEPT, PARTITION, PREDICTION
+from tests.conformance.soak.soaks import SOAK
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from conformance.record.soak_prediction import SoakPrediction
     from conformance.record.soak_verdict import SoakVerdict
-
-PREDICTION = SoakPrediction("4.4.0 kraft", "d", {"present": 1_000, "lost": 0, "either": 0}, 500, 9, 1.0)
 
 
 def counted(**fields: Any) -> SoakCounted:  # noqa: ANN401 - those of SoakCounted
-    classes = fields.pop("classes", {"kept": ClassCounted(predicted=1_000)})
-    partition = SoakPartition(0, 1_000, {"acknowledged": 1_000}, 1_000, 1_000, 0, classes, classes)
-    partition = replace(partition, **fields.pop("partition", {}))
-    return SoakCounted((partition,), (), Compared(9, 0, 0), **{"identity_holds": True, **fields})
+    classes = fields.pop("classes", KEPT)
+    partition = replace(PARTITION, classes=classes, primary=classes, **fields.pop("partition", {}))
+    return SoakCounted((partition,), (), Compared(9, 0, 0), **{"identity_holds": True, "replicas": ALIKE, **fields})
 
 
 def judged(
     tmp_path: Path, found: SoakCounted, prediction: SoakPrediction = PREDICTION, acks: AcksOfProducers = SOAK.acks
 ) -> SoakVerdict:
     run = RunDirectory(tmp_path)
+    write_rows(run.path / REPLICAS_FILE, [], replicas_schema())
     verdict = judge_soak(run, replace(SOAK, acks=acks), prediction, found)
     assert read_soak_verdict(run) == verdict
     return verdict
@@ -79,6 +79,7 @@ def test_what_is_against_the_prediction_deviates(
         (counted(identity_holds=False), PREDICTION, "does not add up"),
         (counted(control=Control(10, 9, 10, 0)), PREDICTION, "sample"),
         (counted(cross_check=("lost: 3, not 2",)), PREDICTION, "lost: 3, not 2"),
+        (counted(replicas=None), PREDICTION, "replicas were not compared"),
     ],
 )
 def test_what_leaves_it_open_is_inconclusive(

@@ -6,12 +6,13 @@ Spark read of the topic, and what producers were told.
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections import defaultdict
 from contextlib import closing
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, replace
+from itertools import chain, combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,12 +21,21 @@ import pytest
 
 from conformance.record.directory import RunDirectory
 from conformance.record.soak import WIRE_FILE, read_soak
-from conformance.record.soak_prediction import BATCHES_FILE, RANGES_FILE, read_soak_prediction
+from conformance.record.soak_prediction import (
+    BATCHES_FILE,
+    RANGES_FILE,
+    REPLICAS_FILE,
+    BatchRow,
+    RangeRow,
+    read_soak_prediction,
+)
 from conformance.record.wire_lines import lines_of
 from conformance.soak import stream
-from conformance.soak.predicting import predict_soak
+from conformance.soak.batches import FollowedBatches
+from conformance.soak.predicting import RangePromises, predict_soak
 from fault_injection.wire.compressed_lines import CompressedLines
 from oracle.rules.by_version import rules_for
+from oracle.tracing import replica
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
@@ -109,6 +119,28 @@ def test_what_is_lost_has_a_rule_and_a_reason(tmp_path: Path) -> None:
     assert {row["acks"] for row in lost if row["answer"] == "acknowledged"} == {1}
 
 
+@pytest.mark.parametrize(("name", "promise"), [("4.4.0-mixed", "allowed_by_settings"), ("0.10.2.2-all", "broken")])
+def test_a_loss_is_told_with_what_was_promised(name: str, promise: str, tmp_path: Path) -> None:
+    """With acks=all nothing that a clean election loses may be lost, whatever min.insync.replicas is."""
+    soak = replayed(name, tmp_path)
+    for rows in (soak.rows, pq.read_table(soak.run.path / RANGES_FILE).to_pylist()):
+        assert {row["promise"] for row in rows if row["fate"] == "lost"} - {""} == {promise}
+        assert {row["promise"] for row in rows if row["fate"] == "present"} == {""}
+    assert {row["promise"] for row in soak.rows if row["answer"] != "acknowledged"} == {""}
+
+
+def test_a_range_has_the_gravest_of_its_promises() -> None:
+    one = BatchRow(0, 0, 1, 10, 3, 100, 2, 1, "acknowledged", "lost", "rule", "why", "allowed_by_settings")
+    of_all = replace(one, base_offset=110, promise="broken")
+    promises = RangePromises([one, of_all, replace(one, leader_epoch=3, base_offset=None)])
+    told = RangeRow(0, 2, 1, 100, 119, "lost", "rule", "why")
+    assert promises.of(told) == "broken"
+    assert promises.of(replace(told, last_offset=109)) == "allowed_by_settings"
+    assert promises.of(replace(told, first_offset=120, last_offset=129)) == ""
+    assert promises.of(replace(told, leader_epoch=3, first_offset=0, last_offset=1)) == "allowed_by_settings"
+    assert promises.of(replace(told, fate="either")) == ""
+
+
 def test_the_same_wire_gives_the_same_digest_whatever_else_is_there(tmp_path: Path) -> None:
     soak = replayed("4.4.0-mixed", tmp_path)
     for name in ("topic.parquet", "acknowledged.parquet"):
@@ -150,15 +182,65 @@ def test_a_number_that_no_rule_allows_is_told(tmp_path: Path) -> None:
     assert "99999" in prediction.violation
 
 
-def test_by_the_rules_of_another_release_other_records_are_lost(tmp_path: Path) -> None:
+@pytest.mark.parametrize("other_release", [("0.11.0.3", MetadataMode.ZOOKEEPER), ("4.4.0", MetadataMode.KRAFT)])
+def test_by_the_rules_of_another_release_other_records_are_lost(
+    other_release: tuple[str, MetadataMode], tmp_path: Path
+) -> None:
     soak = replayed("0.10.2.2-all", tmp_path)
     lost = soak.lost()
-    rules = rules_for("0.11.0.3", MetadataMode.ZOOKEEPER)
-    other = Replayed(soak.run, predict_soak(soak.run, read_soak(soak.run), rules))
+    other = Replayed(soak.run, predict_soak(soak.run, read_soak(soak.run), rules_for(*other_release)))
     assert other.prediction.violation is not None
     assert other.prediction.digest != soak.prediction.digest
     assert other.lost() != lost
     assert other.copies() != other.in_topic()
+
+
+def test_a_partition_of_which_too_much_is_possible_is_left_open_in_all_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replica, "POSSIBLE_MAX", 1)
+    soak = replayed("4.4.0-mixed", tmp_path)
+    ends = read_soak(soak.run).ends
+    assert soak.prediction.records == {"present": 0, "lost": 0, "either": sum(ends)}
+    ranges = pq.read_table(soak.run.path / RANGES_FILE).to_pylist()
+    assert [(row["first_offset"], row["last_offset"] + 1) for row in ranges] == [(0, end) for end in ends]
+    either = [row for row in soak.rows if row["fate"] == "either"]
+    assert all("more than 1 possibilities of what" in str(row["reason"]) for row in [*ranges, *either])
+    told = pq.read_table(soak.run.path / "acknowledged.parquet")["record_id"].to_pylist()
+    assert set(told) <= {row["first_id"] + place * row["step"] for row in either for place in range(row["count"])}
+    assert len(either) < len(told) / 20
+    replicas = pq.read_table(soak.run.path / REPLICAS_FILE).to_pylist()
+    assert {row["fate"] for row in replicas} == {"either"}
+    assert [row["last_offset"] + 1 for row in replicas] == [end for end in ends for _ in combinations(range(3), 2)]
+
+
+def until_the_first_fault(run: RunDirectory) -> None:
+    """Leave of a recorded soak what came before its first fault, but for requests that were answered later."""
+    marks = [json.loads(line) for line in (run.path / "timeline.ndjson").read_text().splitlines()]
+    until_ns = min(mark["t_ns"] for mark in marks if mark["event"] == "broker_killed") - 500_000_000
+    (run.path / "timeline.ndjson").write_text("")
+    lines = map(json.loads, lines_of(run.path / WIRE_FILE))
+    frames = [one for one in lines if one.get("arrived_ns", until_ns) < until_ns]
+    answered = {(one["connection"], one["correlation_id"]) for one in frames if one["direction"] == "response"}
+    kept = [one for one in frames if (one["connection"], one["correlation_id"]) in answered]
+    seqs = [one["seq"] for one in frames]
+    end = {"end": True, "first_seq": min(seqs), "next_seq": max(seqs) + 1, "lines": len(kept)}
+    left_out = sorted(set(range(min(seqs), max(seqs) + 1)) - {one["seq"] for one in kept})
+    (run.path / WIRE_FILE).unlink()
+    with closing(CompressedLines(run.path / WIRE_FILE)) as cut:
+        for said in (*kept, end | {"left_out": left_out}):
+            cut.write(json.dumps(said, separators=(",", ":")).encode() + b"\n")
+
+
+def test_a_soak_of_plain_cases_alone_is_gone_through_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(RECORDED / "4.4.0-mixed", tmp_path / "soak")
+    run = RunDirectory(tmp_path / "soak")
+    until_the_first_fault(run)
+    monkeypatch.delattr(FollowedBatches, "rows")
+    soak = Replayed(run, predict_soak(run, read_soak(run)))
+    assert soak.prediction.why_not is None
+    assert soak.prediction.records["present"] > 500
+    assert soak.rows == []
 
 
 def test_a_trace_that_is_cut_predicts_nothing(tmp_path: Path) -> None:

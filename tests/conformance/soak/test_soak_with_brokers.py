@@ -32,8 +32,15 @@ def soaked(
     return code, json.loads(capsys.readouterr().out)
 
 
+def apart(told: dict[str, Any]) -> int:
+    """Return at how many offsets replicas differ, once all were read and nothing else is wrong with them."""
+    replicas = told["counted"]["replicas"]
+    assert (replicas["logs"], replicas["unread"], replicas["lost_tails"], replicas["rotten"]) == (6, [], [], 0)
+    return sum(replicas["diverged"].values())
+
+
 def test_a_soak_with_a_kill_is_as_predicted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, told = soaked("4.4.0", KILL, tmp_path, capsys, "--acks", "mixed")
+    code, told = soaked("4.4.0", KILL, tmp_path, capsys, "--acks", "mixed", "--sample")
     assert (code, told["verdict"]["conformance"]) == (0, "CONFORMS"), told["verdict"]
     assert told["verdict"]["promise"] in ("KEPT", "ALLOWED_BY_SETTINGS")
     assert told["verdict"]["faults_done"] == 1
@@ -42,6 +49,8 @@ def test_a_soak_with_a_kill_is_as_predicted(tmp_path: Path, capsys: pytest.Captu
     assert soak.phase is SoakPhase.JUDGED
     assert told["counted"]["identity_holds"]
     assert told["counted"]["cross_check"] == []
+    assert told["counted"]["control"]["records"] > 0
+    assert apart(told) == 0
     assert read_soak_prediction(run).records["present"] == sum(soak.ends)
     assert "Acknowledged" in (run.path / "report.html").read_text()
 
@@ -52,8 +61,11 @@ def test_releases_before_epochs_lose_what_all_acknowledged(tmp_path: Path, capsy
     lost = sum(one["classes"]["lost"]["predicted"] for one in told["counted"]["partitions"])
     assert lost > 0
     assert told["verdict"]["promise"] == "BROKEN_AS_PREDICTED"
+    assert apart(told) > 0, "whoever was cut before it led holds other records than who led before"
+    assert told["verdict"]["replicas"]["offsets"]["predicted"] == apart(told)
 
 
 def test_releases_with_epochs_keep_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, told = soaked("4.4.0", SECOND_LEADER, tmp_path, capsys)
     assert (code, told["verdict"]["promise"]) == (0, "KEPT"), told["verdict"]
+    assert apart(told) == 0

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from oracle.log import EpochEntry
 from oracle.rules.by_version import rules_for
 from oracle.trace_check import TraceCheck
-from oracle.tracing.committed import FinalLog, LogFate, appended_in, final_log
+from oracle.tracing.committed import FinalLog, appended_in, final_log, replicas_apart
 from oracle.tracing.known_log import EpochLog, KnownLog
 from oracle.tracing.observed import Acknowledged, BrokerEnded, BrokerStarted
 from oracle.tracing.possibility import has_epochs, noting_epochs
-from oracle.vocabulary import Acks, BrokerId, LeaderEpoch, MetadataMode, Offset
+from oracle.vocabulary import Acks, BrokerId, LeaderEpoch, MetadataMode, Offset, RangeFate
 from tests.oracle.tracing.story import PARTITION, Story, with_records
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def test_an_epoch_is_there_from_its_start_to_the_next_one() -> None:
     assert fates(final, {0}, 0, 8) == [(0, 5, "present"), (6, 8, "lost")]
     assert fates(final, {2}, 0, 9) == [(0, 5, "lost"), (6, 9, "present")]
     assert fates(final, {1}, 3, 9) == [(3, 9, "lost")]
+    assert fates(final, {0}, 5, 6) == [(5, 5, "present"), (6, 6, "lost")]
 
 
 def test_between_two_bounds_of_a_start_either_may_be() -> None:
@@ -72,10 +73,41 @@ def test_a_replica_that_may_be_two_things_is_certain_of_what_both_have() -> None
     assert fates(final, {0}, 0, 9) == [(0, 4, "present"), (5, 9, "either")]
 
 
+def apart(one: list[KnownLog], other: list[KnownLog], end: int = 10) -> list[tuple[int, int, bool]]:
+    found = replicas_apart({BrokerId(1): one, BrokerId(2): other}, Offset(end))
+    return [(it.first, it.last, it.is_certain) for it in found]
+
+
+def exact(*epochs: tuple[int, int], end: int = 10) -> KnownLog:
+    return KnownLog(log(*epochs, end=end), log(*epochs, end=end))
+
+
+def test_replicas_of_the_same_epochs_are_alike_however_far_they_reach() -> None:
+    leader = KnownLog(log((0, 0), (2, 6), end=10), log((0, 0), (2, 6), end=99))
+    assert apart([leader], [exact((0, 0), (2, 6))]) == []
+    assert apart([leader], [exact((0, 0), (2, 6), end=8)]) == []
+
+
+def test_where_two_epochs_appended_replicas_differ() -> None:
+    assert apart([exact((0, 0), (2, 5))], [exact((0, 0), (2, 7))]) == [(5, 6, True)]
+    assert apart([exact((0, 0), (1, 5))], [exact((0, 0), (2, 5))]) == [(5, 9, True)]
+    assert apart([exact((0, 0), (2, 5))], [exact((0, 0), (2, 7))], end=6) == [(5, 5, True)]
+
+
+def test_between_two_bounds_replicas_may_differ() -> None:
+    vague = KnownLog(log((0, 0), (2, 4), end=10), log((0, 0), (2, 7), end=10))
+    assert apart([vague], [exact((0, 0), (2, 5))]) == [(4, 4, False), (5, 6, False)]
+    assert apart([exact((0, 0), (1, 5))], [vague]) == [(4, 4, False), (5, 6, True), (7, 9, True)]
+
+
+def test_a_replica_that_may_be_two_things_may_differ() -> None:
+    assert apart([exact((0, 0)), exact((0, 0), (2, 8))], [exact((0, 0))]) == [(8, 9, False)]
+
+
 def test_the_spans_of_a_log_are_its_epochs() -> None:
     known = log((0, 0), (2, 6), end=10)
     spans = [(one.leader_epoch, one.first, one.last, one.fate) for one in of_logs(KnownLog(known, known)).spans()]
-    assert spans == [(0, 0, 5, LogFate.PRESENT), (2, 6, 9, LogFate.PRESENT)]
+    assert spans == [(0, 0, 5, RangeFate.PRESENT), (2, 6, 9, RangeFate.PRESENT)]
 
 
 def test_an_empty_log_has_no_spans() -> None:

@@ -6,12 +6,13 @@ that invariant alone not enforced, the same trace must pass: so that no other ch
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from oracle.log import EpochEnd
+from oracle.replacing import replace
 from oracle.tracing.invariants import Invariant
 from oracle.tracing.observed import (
     Acknowledged,
