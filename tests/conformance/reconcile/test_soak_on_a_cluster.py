@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from conformance.record.soak import Soak
     from conformance.record.soak_counted import SoakCounted
 
-pytestmark = [pytest.mark.spark, pytest.mark.broker, pytest.mark.alone, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.spark, pytest.mark.broker, pytest.mark.alone, pytest.mark.timeout(600)]
 SIZE = Size.of(10_000)
 PATIENCE_S, MARGIN_S = 10.0, 30.0
 

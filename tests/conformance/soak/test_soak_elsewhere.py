@@ -15,7 +15,7 @@ from tests.fault_injection.cluster.namespaces import another_machine, require_pe
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.alone, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.alone, pytest.mark.timeout(600)]
 KILL = "faults: [{at_s: 2, kind: kill, broker: 1, for_s: 1}]"
 EMPTY_THERE = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs none "$0" && exec "$@"')
 """Runs a command to which a directory is another one, and empty."""
