@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from oracle.log import EpochEntry
 from oracle.rules.by_version import rules_for
 from oracle.trace_check import TraceCheck
-from oracle.tracing.committed import FinalLog, appended_in, final_log, replicas_apart
+from oracle.tracing.committed import FinalLog, appended_in, final_log, replica_logs, replicas_apart
 from oracle.tracing.known_log import EpochLog, KnownLog
 from oracle.tracing.observed import Acknowledged, BrokerEnded, BrokerStarted
 from oracle.tracing.possibility import has_epochs, noting_epochs
@@ -204,3 +204,12 @@ def test_what_is_not_enforced_is_told_all_the_same() -> None:
     assert report.violation is None
     assert report.passed_over is not None
     assert "fetches from 7" in report.passed_over.observed
+
+
+def test_what_replicas_have_is_as_the_replay_ends() -> None:
+    story = with_records()
+    story.fetch(2, 1, 3, 3, (0, 3, 3))
+    story.fetch(2, 1, 4, 3)
+    logs = replica_logs(story.check.partitions[PARTITION])
+    ends = {broker: [one.low.end for one in possible] for broker, possible in logs.items()}
+    assert ends == {1: [4], 2: [4], 3: [3]}
