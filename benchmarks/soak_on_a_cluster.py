@@ -9,8 +9,9 @@ and executors (which other work on the machine changes less), and their ratio. C
 from __future__ import annotations
 
 import argparse
+import signal
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 LOCAL = "local[2]"
 BAR = 1.2
 EXECUTOR_MEMORY = "2g"
+END_S = 30.0
 
 
 def main() -> None:
@@ -145,6 +147,8 @@ def _session(master: str, directory: Path, executors: Path | None = None) -> Ite
         yield _Session(ours)
     finally:
         ours.close()
+        process.join(END_S)
+        process.kill()  # its JVM ends with it
         process.join()
 
 
@@ -157,7 +161,8 @@ def _serve(connection: Connection, master: str, directory: Path, executors: Path
         many_records=True,
         overrides={"spark.executor.memory": EXECUTOR_MEMORY},
     )
-    try:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for who asks
+    with suppress(EOFError, BrokenPipeError):
         while True:
             what = connection.recv()
             if isinstance(what, _Filling):
@@ -167,8 +172,7 @@ def _serve(connection: Connection, master: str, directory: Path, executors: Path
             began, used = monotonic(), _processor_s(directory, executors)
             counted = reconcile_soak(spark, what.run, what.soak)
             connection.send(Took(monotonic() - began, _processor_s(directory, executors) - used, counted))
-    except EOFError:
-        stop_session(spark)
+    stop_session(spark)
 
 
 def _processor_s(directory: Path, executors: Path | None) -> float:
