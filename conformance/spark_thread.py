@@ -52,10 +52,10 @@ KILL_DEADLINE_S = 10.0
 STOP_DEADLINE_S = 60.0
 """How long an idle Spark may take to stop, before its JVM is ended."""
 
-STANDALONE_PATIENCE_S = 60.0
-"""A standalone cluster gives executors at once, if it has any to give."""
+STANDALONE_PATIENCE_S = 120.0
+"""A standalone cluster gives executors as soon as their JVMs have started, if it has any to give."""
 PATIENCE_S = 300.0
-"""Others may have a queue, or an image to pull."""
+"""Others may have a queue, or an image to pull; so long any may take to start a session."""
 
 T = TypeVar("T")
 
@@ -67,7 +67,7 @@ class SparkThread:
         master: of Spark.
         records: how many are to be read: whether the JVM is to bear many rather than to start quickly.
         settings: of Spark, which win over the tester's own.
-        patience_s: for so long a cluster may not start a session, or give it no executor; None takes the usual time.
+        patience_s: for so long a cluster may give no executor; None takes the usual time.
 
     Raises:
         SparkMissingError: the packages of the extra are not installed.
@@ -239,8 +239,8 @@ class SparkThread:
 
     def _require_start(self, passed_s: float) -> None:
         """Make sure that a session starts before long."""
-        if passed_s > self._patience_s and not is_local(self._master):
-            raise ReconcileError(f"Spark on {self._master} did not start within {self._patience_s:g} s.")
+        if passed_s > PATIENCE_S and not is_local(self._master):
+            raise ReconcileError(f"Spark on {self._master} did not start within {PATIENCE_S:g} s.")
 
     def close(self) -> None:
         """End the session and its JVM; work that is still going on is cancelled, since nobody waits for it."""
