@@ -134,7 +134,7 @@ def produce(spark: SparkSession, soak: Soak, size: Size, planted: Sequence[Plant
     keyed = told.withColumn("key", F.when(is_ours, key).otherwise(F.lit(b"somebody's")))
     records = keyed.select("partition", "key", _value().cast("binary").alias("value"))
     sink = {"kafka.bootstrap.servers": soak.bootstrap, "topic": soak.topic, **SINK}
-    records.write.format("kafka").options(**sink).save()
+    records.write.format("kafka").mode("append").options(**sink).save()
 
 
 def _content(size: Size, planted: Sequence[Planted]) -> Mapping[str, Column]:

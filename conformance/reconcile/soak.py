@@ -113,10 +113,11 @@ def count_soak(spark: SparkSession, run: Path, soak: Soak, topic: DataFrame, *, 
     shutil.rmtree(run / OF_NOTE, ignore_errors=True)
     facts = facts_of(spark, run, soak, topic).persist()
     try:
-        runs = runs_of(facts)
+        runs = runs_of(facts, soak)
         counted = Counting(spark, run, soak, facts, runs).counted()
         if not sampled:
             return counted
+        tune(spark, sum(soak.ends))
         windows = windows_of(soak)
         again = soak_records(spark, soak, READING, windows)
         return replace(counted, control=control_of(run, soak, runs, windows, decoded(again)))

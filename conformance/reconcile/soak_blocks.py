@@ -11,13 +11,14 @@ unchanged, and the prediction has no row about them. Only the records of other b
 """
 
 from enum import IntEnum
+from functools import reduce
 from pathlib import Path
 
-from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import Column, DataFrame, SparkSession, Window, WindowSpec
 from pyspark.sql import functions as F
 
 from conformance.reconcile import run_files
-from conformance.reconcile.records import ACKNOWLEDGED, REFUSED
+from conformance.reconcile.records import ACKNOWLEDGED, REFUSED, is_true
 from conformance.record.attached import IDS_MAX
 from conformance.record.directory import RunDirectory
 from conformance.record.soak import Soak, ledger_directories
@@ -89,10 +90,8 @@ def facts_of(spark: SparkSession, run: Path, soak: Soak, topic: DataFrame) -> Da
     sources = [_attempted(attempts, soak), _told(outcomes, soak), _there(topic, soak)]
     if (run / BATCHES_FILE).exists():
         sources.append(_predicted(spark.read.parquet(str(run / BATCHES_FILE)), soak))
-    rows = sources[0]
-    for source in sources[1:]:
-        rows = rows.unionByName(source)
-    return rows.groupBy(*FACT_KEY).agg(F.bit_or("bit").alias("mask"), F.count("*").alias("rows"))
+    masks = [one.groupBy(*FACT_KEY).agg(F.bit_or("bit").alias("mask"), F.count("*").alias("rows")) for one in sources]
+    return reduce(DataFrame.unionByName, masks)  # each has kinds of its own
 
 
 def partition_of_block(soak: Soak) -> Column:
@@ -103,6 +102,11 @@ def partition_of_block(soak: Soak) -> Column:
 def producer_of_block() -> Column:
     """Return the number of the producer whose ids are in a block."""
     return F.shiftright("block", _PRODUCER_BITS)
+
+
+def line_of_block(soak: Soak) -> Column:
+    """Return a number of the producer and the partition of a block, whose ids are one arithmetic progression."""
+    return (F.shiftright("block", _PRODUCER_BITS) * soak.partitions + partition_of_block(soak)).alias("line")
 
 
 def first_rank_of_block(soak: Soak) -> Column:
@@ -197,15 +201,18 @@ def _predicted_kind(is_placed: Column) -> Column:
 
 
 # Which blocks are plain, and are their records in order?
+#
+# All is asked of the blocks of one line, in their order: rows are brought together by line, once.
 
 
-def runs_of(facts: DataFrame) -> DataFrame:
-    """Return a row for each block and shift: masks attempted, told and there; whether the block is_plain.
+def runs_of(facts: DataFrame, soak: Soak) -> DataFrame:
+    """Return a row for each block and shift: line, masks attempted, told and there; whether the block is_plain.
 
-    One row of each block is_first.
+    One row of each block is_first. Where its records are: first and last rank, low and high offset; null without any.
 
     Args:
         facts: as of ``facts_of``.
+        soak: whose they are.
     """
     masks = {
         name: F.coalesce(F.bit_or(F.when(is_kind(kind), F.col("mask"))), F.lit(0).cast("bigint")).alias(name)
@@ -213,13 +220,31 @@ def runs_of(facts: DataFrame) -> DataFrame:
     }
     is_odd = ~is_kind(Fact.ATTEMPTED, Fact.TOLD, Fact.THERE) | (F.col("rows") != F.bit_count("mask"))
     ours = facts.where(F.col("block") != FOREIGN_BLOCK)
-    runs = ours.groupBy("block", "shift").agg(*masks.values(), F.bool_or(is_odd).alias("is_odd"))
-    is_first = F.col("shift") == F.min("shift").over(Window.partitionBy("block"))
-    return runs.withColumns({"is_plain": _is_plain(), "is_first": is_first}).drop("is_odd")
+    lines = ours.select(line_of_block(soak), "block", "shift", "kind", "mask", "rows").repartition("line")
+    runs = lines.groupBy("line", "block", "shift").agg(*masks.values(), F.bool_or(is_odd).alias("is_odd"))
+    is_first = F.col("shift") == F.min("shift").over(_block())
+    return _placed(runs, soak).withColumns({"is_plain": _is_plain(), "is_first": is_first}).drop("is_odd")
+
+
+def _placed(runs: DataFrame, soak: Soak) -> DataFrame:
+    there, start = F.when(F.col("there") != 0, F.col("there")), first_rank_of_block(soak)
+    ranked = runs.withColumns({"first": start + lowest(there), "last": start + highest(there)})
+    return ranked.withColumns({"low": F.col("first") + F.col("shift"), "high": F.col("last") + F.col("shift")})
+
+
+def _block() -> WindowSpec:
+    """Return the whole of a block, in the order that ``_before`` has too: rows are sorted once."""
+    block = Window.partitionBy("line", "block").orderBy("first", "low")
+    return block.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
+
+
+def _before(*order: str) -> WindowSpec:
+    """Return what is before a row in its line."""
+    return Window.partitionBy("line").orderBy("block", *order).rowsBetween(Window.unboundedPreceding, -1)
 
 
 def _is_plain() -> Column:
-    block = Window.partitionBy("block")
+    block = _block()
     attempted, told = (F.bit_or(name).over(block) for name in ("attempted", "told"))
     agree = F.bool_and((F.col("told") == F.col("there")) & ~F.col("is_odd")).over(block)
     told_once = F.sum(F.bit_count("told").cast("bigint")).over(block) == F.bit_count(told)
@@ -237,42 +262,27 @@ def highest(mask: Column) -> Column:
     return F.length(F.bin(mask)) - 1
 
 
-def with_stretches(runs: DataFrame, soak: Soak) -> DataFrame:
-    """Add where the records of every plain run are: first and last rank, low and high offset, and whether it is_late.
-
-    All columns are null of what is not plain, or has no records.
-    """
-    there = F.when(F.col("is_plain") & (F.col("there") != 0), F.col("there"))
-    start = first_rank_of_block(soak)
-    ranked = runs.withColumns({"first": start + lowest(there), "last": start + highest(there)})
-    placed = ranked.withColumns({"low": F.col("first") + F.col("shift"), "high": F.col("last") + F.col("shift")})
-    return placed.withColumn("is_late", _is_late(soak))
-
-
-def stretches(runs: DataFrame, soak: Soak) -> DataFrame:
-    """Return where the records of plain runs are: block, first and last rank, low and high offset."""
-    found = with_stretches(runs, soak).where(F.col("first").isNotNull())
-    return found.select("block", "first", "last", "low", "high")
-
-
-def _is_late(soak: Soak) -> Column:
-    """Return whether a stretch may be in an order of offsets that is not that of the ranks.
+def is_late() -> Column:
+    """Return whether a plain run, or another stretch, may be in an order of offsets that is not that of the ranks.
 
     Where none is all are proven to be in order: ranks and offsets of each are above those of all before it.
     """
-    among = (producer_of_block(), partition_of_block(soak))
-    before = Window.partitionBy(*among).orderBy("first", "low").rowsBetween(Window.unboundedPreceding, -1)
-    return (F.col("low") <= F.max("high").over(before)) | (F.col("first") <= F.max("last").over(before))
+    before = _before("first", "low")
+    last, high = (F.max(F.when(F.col("is_plain"), F.col(name))).over(before) for name in ("last", "high"))
+    return is_true(F.col("is_plain") & ((F.col("low") <= high) | (F.col("first") <= last)))
 
 
-def late_blocks(found: DataFrame, soak: Soak) -> DataFrame:
-    """Return the blocks of late stretches, given stretches of one shift each."""
-    return found.select("block", _is_late(soak).alias("is_late")).where("is_late").select("block").distinct()
+def order_of(runs: DataFrame, others: DataFrame, soak: Soak) -> DataFrame:
+    """Return of every block whether it is_late, and end_before: the greatest offset in blocks before it, of its line.
 
-
-def ends_before(found: DataFrame, soak: Soak) -> DataFrame:
-    """Return of every block the greatest offset in the blocks before it, of its producer and partition: end_before."""
-    among = (producer_of_block(), partition_of_block(soak))
-    before = Window.partitionBy(*among).orderBy("block").rowsBetween(Window.unboundedPreceding, -1)
-    ends = found.groupBy("block").agg(F.max("high").alias("end"))
-    return ends.select("block", F.max("end").over(before).alias("end_before"))
+    Args:
+        runs: of them those of plain blocks are taken.
+        others: stretches of the records in other blocks: block, first and last rank, low and high offset.
+        soak: whose they are.
+    """
+    stretch = ("line", "block", "first", "last", "low", "high", "is_plain")
+    plain = runs.where("is_plain and there != 0").select(*stretch)
+    found = plain.unionByName(others.withColumns({"line": line_of_block(soak), "is_plain": F.lit(col=True)}))
+    marked = found.withColumn("is_late", is_late())
+    blocks = marked.groupBy("line", "block").agg(F.bool_or("is_late").alias("is_late"), F.max("high").alias("end"))
+    return blocks.select("block", "is_late", F.max("end").over(_before()).alias("end_before"))

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -15,17 +15,17 @@ from pyspark.sql import functions as F
 from conformance.reconcile import run_files
 from conformance.reconcile.errors import ReconcileError
 from conformance.reconcile.records import OUTCOMES
+from conformance.reconcile.session import tune
 from conformance.reconcile.soak_blocks import (
     FOREIGN_BLOCK,
     IN_TOPIC,
+    RANKS,
     TOLD_ANYTHING,
     Fact,
-    ends_before,
     is_kind,
-    late_blocks,
+    is_late,
+    order_of,
     partition_of_block,
-    stretches,
-    with_stretches,
 )
 from conformance.reconcile.soak_records import primary, records_of, reordered, stretches_of
 from conformance.reconcile.summary import SAMPLE_ROWS_MAX, rows_of
@@ -45,6 +45,18 @@ from conformance.record.soak_prediction import RANGES_FILE, RangeFate
 
 _COMMON = ("absent", "indeterminate_present", "kept")
 Counts = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    """What is looked at one by one: its records (None if there are none), how many blocks it is of.
+
+    plain: how many records are in the others, by partition; None if these are all that are plain.
+    """
+
+    records: DataFrame | None = None
+    blocks: int = 0
+    plain: dict[int, Counts] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +82,10 @@ class Counting:
         """
         totals = self._totals()
         _require_every_offset(self.soak, totals)
-        joined = self._joined_blocks(totals)
-        records = self._records(joined, any_foreign=any(one["foreign"] for one in totals.values()))
-        others = {} if records is None else _by_partition(_record_counts(records))
-        samples = [] if records is None else self._noted(records)
-        plain = totals if joined is None else self._plain_without(joined)
+        joined = self._joined(totals)
+        others = {} if joined.records is None else _counts_of(joined.records)
+        samples = [] if joined.records is None else self._noted(joined.records)
+        plain = totals if joined.plain is None else joined.plain
         told = sum(one["records"] for one in plain.values()) + sum(one["told"] for one in others.values())
         partitions = tuple(self._partition(number, totals, plain, others) for number in range(self.soak.partitions))
         return SoakCounted(
@@ -82,7 +93,7 @@ class Counting:
             samples=tuple(samples),
             compared=Compared(
                 blocks=sum(one["blocks"] for one in totals.values()),
-                joined_blocks=0 if joined is None else joined.count(),
+                joined_blocks=joined.blocks,
                 joined_records=sum(one["rows"] for one in others.values()),
             ),
             identity_holds=self._identity_holds(partitions, totals, told),
@@ -111,37 +122,33 @@ class Counting:
             "records": F.sum(F.when(F.col("is_plain"), F.bit_count("told")).otherwise(0).cast("bigint")),
             "late": F.count_if("is_late"),
         }
-        runs = with_stretches(self.runs, self.soak).groupBy(partition_of_block(self.soak).alias("own"))
-        parts = (
-            _named(self.facts.groupBy(at.alias("own")), sums),
-            _named(runs, blocks),
-        )
+        runs = self.runs.withColumn("is_late", is_late()).groupBy(partition_of_block(self.soak).alias("own"))
+        parts = (_named(self.facts.groupBy(at.alias("own")), sums), _named(runs, blocks))
         found: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
         for row in rows_of(reduce(DataFrame.unionByName, parts)):
             found[row["own"]][row["name"]] = row["count"]
         return dict(found)
 
-    def _joined_blocks(self, totals: Mapping[int, Counts]) -> DataFrame | None:
-        """Return the blocks whose records are looked at one by one; None if none is."""
-        if not any(one["odd_blocks"] or one["late"] for one in totals.values()):
-            return None
-        odd = self.runs.where(~F.col("is_plain")).select("block").distinct().persist()
-        found = stretches(self.runs, self.soak).unionByName(stretches_of(records_of(self.facts, odd, self.soak)))
-        return odd.union(late_blocks(found, self.soak)).distinct().persist()
-
-    def _records(self, joined: DataFrame | None, *, any_foreign: bool) -> DataFrame | None:
-        if joined is None and not any_foreign:
-            return None
-        blocks = self.runs.select("block").limit(0) if joined is None else joined
-        records = records_of(self.facts, blocks, self.soak).persist()
-        plain = stretches(self.runs, self.soak).join(blocks, "block", "left_anti")
-        ends = ends_before(plain.unionByName(stretches_of(records)), self.soak)
-        return reordered(records, ends).withColumn("classification", primary()).persist()
-
-    def _plain_without(self, joined: DataFrame) -> dict[int, Counts]:
-        """Return how many records are in the other blocks, by partition."""
-        plain = self.runs.join(joined, "block", "left_anti").groupBy(partition_of_block(self.soak).alias("own"))
-        return _by_partition(plain.agg(F.sum(F.bit_count("told")).alias("records")))
+    def _joined(self, totals: Mapping[int, Counts]) -> _Joined:
+        """Return what is looked at one by one: records of blocks that are not plain, or late, and what is foreign."""
+        if not any(one["odd_blocks"] or one["late"] or one["foreign"] for one in totals.values()):
+            return _Joined()
+        odd_blocks = sum(one["odd_blocks"] for one in totals.values())
+        tune(self.spark, RANKS * odd_blocks)
+        runs = self.runs.persist()
+        odd = runs.where(~F.col("is_plain")).select("block").distinct()
+        records = records_of(self.facts, odd, self.soak).persist()
+        order = order_of(runs, stretches_of(records), self.soak).persist()
+        late = order.where("is_late").join(odd, "block", "left_anti").select("block")
+        joined = _Joined(records, odd_blocks)
+        if not late.isEmpty():
+            blocks = odd.union(late).distinct().persist()
+            plain = self.runs.join(blocks, "block", "left_anti").groupBy(partition_of_block(self.soak).alias("own"))
+            counted = rows_of(plain.agg(F.sum(F.bit_count("told")).alias("records")))
+            counts = {row["own"]: row.asDict() for row in counted}
+            joined = _Joined(records_of(self.facts, blocks, self.soak), blocks.count(), counts)
+        ordered = reordered(joined.records, order).withColumn("classification", primary()).persist()
+        return replace(joined, records=ordered)
 
     def _noted(self, records: DataFrame) -> list[SoakRecord]:
         """Write the records of note, and return a sample of every class."""
@@ -210,10 +217,6 @@ class Counting:
 _NONE: Counts = defaultdict(int)
 
 
-def _by_partition(counts: DataFrame) -> dict[int, Counts]:
-    return {row["own"]: row.asDict() for row in rows_of(counts)}
-
-
 def _require_every_offset(soak: Soak, totals: Mapping[int, Counts]) -> None:
     """Refuse a topic that lacks offsets: nothing can be told of what is not there any more."""
     for number, end in enumerate(soak.ends):
@@ -232,21 +235,26 @@ def _named(grouped: GroupedData, counts: Mapping[str, Column]) -> DataFrame:
     return found.unpivot("own", list(counts), "name", "count")
 
 
-def _record_counts(records: DataFrame) -> DataFrame:
-    is_attempted = F.col("attempts") > 0
-    return records.groupBy("own").agg(
-        F.count("*").alias("rows"),
-        F.count_if(is_attempted).alias("attempted"),
-        F.count_if(is_attempted & (F.col("outcomes") > 0)).alias("told"),
-        F.sum(F.when(F.col("record_id").isNotNull(), F.col("copies")).otherwise(0)).alias("copies"),
-        *(F.count_if(F.col("outcome") == name).alias(name) for name in OUTCOMES),
-        *(
-            F.count_if(which & (F.col("judged") == judged.value)).alias(f"{prefix}_{name}_{judged.value}")
-            for judged in ComparedAs
-            for name in CLASSES
-            for prefix, which in (("class", F.col(name)), ("primary", F.col("classification") == name))
-        ),
+def _counts_of(records: DataFrame) -> dict[int, Counts]:
+    """Return how many records there are of every class, by partition: few kinds of records are summed up here."""
+    flags = {
+        "attempted": F.col("attempts") > 0,
+        "told": (F.col("attempts") > 0) & (F.col("outcomes") > 0),
+        "is_ours": F.col("record_id").isNotNull(),
+    }
+    kinds = records.groupBy(
+        "own", "judged", "classification", "outcome", *CLASSES, *(flag.alias(name) for name, flag in flags.items())
     )
+    found: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for row in rows_of(kinds.agg(F.count("*").alias("rows"), F.sum("copies").alias("copies"))):
+        counts, judged = found[row["own"]], row["judged"]
+        names = ["rows", row["outcome"], f"primary_{row['classification']}_{judged}"]
+        names += [name for name in ("attempted", "told") if row[name]]
+        names += [f"class_{name}_{judged}" for name in CLASSES if row[name]]
+        for name in names:
+            counts[name] += row["rows"]
+        counts["copies"] += row["copies"] if row["is_ours"] else 0
+    return dict(found)
 
 
 def _classes(rows: Counts, prefix: str, kept: int) -> dict[str, ClassCounted]:

@@ -197,25 +197,27 @@ def _is_flawed() -> Column:
     return reduce(or_, (F.col(name) for name in FLAWS))
 
 
-def reordered(records: DataFrame, ends: DataFrame) -> DataFrame:
+def reordered(records: DataFrame, order: DataFrame) -> DataFrame:
     """Mark records that come before one of their producer and partition which was sent earlier.
 
     Records that moved are left out: they come where they come, and the others are not out of order for it.
 
     Args:
         records: all of some blocks.
-        ends: of every block the greatest offset before it, as of ``soak_blocks.ends_before``.
+        order: of every block the greatest offset before it, as of ``soak_blocks.order_of``.
     """
     earlier = Window.partitionBy("block").orderBy("rank").rowsBetween(Window.unboundedPreceding, -1)
     within = F.max("in_order_offset").over(earlier)
-    placed = records.join(ends, "block", "left").withColumn("earlier", F.greatest(within, F.col("end_before")))
+    placed = records.join(order.select("block", "end_before"), "block", "left").withColumn(
+        "earlier", F.greatest(within, F.col("end_before"))
+    )
     is_before = F.coalesce(F.col("in_order_offset") < F.col("earlier"), F.lit(col=False))
     marked = placed.withColumn("reordered", is_before).drop("earlier", "end_before")
     return marked.withColumn("kept", F.col("kept") & ~_is_flawed())
 
 
 def stretches_of(records: DataFrame) -> DataFrame:
-    """Return single records as stretches of one, as of ``soak_blocks.stretches``."""
+    """Return single records as stretches of one, as ``soak_blocks.order_of`` takes them."""
     placed, rank, offset = records.where(F.col("in_order_offset").isNotNull()), F.col("rank"), F.col("in_order_offset")
     return placed.select("block", rank.alias("first"), rank.alias("last"), offset.alias("low"), offset.alias("high"))
 

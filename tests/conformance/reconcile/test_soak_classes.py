@@ -244,7 +244,7 @@ def test_the_other_engine_says_where_it_counts_otherwise(spark: SparkSession, tm
 def test_a_sample_that_differs_from_its_blocks_is_noticed(spark: SparkSession, tmp_path: Path) -> None:
     run, soak = MadeRows.of(MANY).written(tmp_path)
     topic = run_files.TOPIC.read(spark, [run.path])
-    runs, windows = runs_of(facts_of(spark, run.path, soak, topic)), windows_of(soak)
+    runs, windows = runs_of(facts_of(spark, run.path, soak, topic), soak), windows_of(soak)
     within = topic.where(
         " or ".join(
             f"partition = {at} and offset between {first} and {end - 1}" for at, (first, end) in windows.items()

@@ -1,7 +1,10 @@
+from collections.abc import Iterator
+
 import pytest
 from pyspark.sql import SparkSession
 
 from conformance.clients.records import VALUE_LENGTH_MIN, key_of, value_of
+from conformance.reconcile.session import MANY_RECORDS, tune
 from conformance.reconcile.summary import rows_of
 from conformance.reconcile.topic import decoded
 
@@ -24,6 +27,14 @@ _OTHER_VALUES = (
     None,
 )
 _FOREIGN_KEYS = (None, b"", b"1234567", b"123456789", b"\xff" * 8)
+
+
+@pytest.fixture(autouse=True, params=[0, MANY_RECORDS], ids=["few", "many"])
+def _tuned(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[None]:
+    """Set the session up for few records, whose expressions are interpreted, and for many, which have code made."""
+    tune(spark, request.param)
+    yield
+    tune(spark, 0)
 
 
 def _decoded(spark: SparkSession, *records: tuple[bytes | None, bytes | None]) -> list[tuple[int | None, bool]]:
