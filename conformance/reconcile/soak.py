@@ -117,6 +117,7 @@ def count_soak(spark: SparkSession, run: Path, soak: Soak, topic: DataFrame, *, 
         counted = Counting(spark, run, soak, facts, runs).counted()
         if not sampled:
             return counted
+        tune(spark, sum(soak.ends))
         windows = windows_of(soak)
         again = soak_records(spark, soak, READING, windows)
         return replace(counted, control=control_of(run, soak, runs, windows, decoded(again)))

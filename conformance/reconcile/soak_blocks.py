@@ -18,7 +18,7 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window, WindowSpec
 from pyspark.sql import functions as F
 
 from conformance.reconcile import run_files
-from conformance.reconcile.records import ACKNOWLEDGED, REFUSED
+from conformance.reconcile.records import ACKNOWLEDGED, REFUSED, is_true
 from conformance.record.attached import IDS_MAX
 from conformance.record.directory import RunDirectory
 from conformance.record.soak import Soak, ledger_directories
@@ -208,7 +208,7 @@ def _predicted_kind(is_placed: Column) -> Column:
 def runs_of(facts: DataFrame, soak: Soak) -> DataFrame:
     """Return a row for each block and shift: line, masks attempted, told and there; whether the block is_plain.
 
-    One row of each block is_first.
+    One row of each block is_first. Where its records are: first and last rank, low and high offset; null without any.
 
     Args:
         facts: as of ``facts_of``.
@@ -223,7 +223,24 @@ def runs_of(facts: DataFrame, soak: Soak) -> DataFrame:
     lines = ours.select(line_of_block(soak), "block", "shift", "kind", "mask", "rows").repartition("line")
     runs = lines.groupBy("line", "block", "shift").agg(*masks.values(), F.bool_or(is_odd).alias("is_odd"))
     is_first = F.col("shift") == F.min("shift").over(_block())
-    return runs.withColumns({"is_plain": _is_plain(), "is_first": is_first}).drop("is_odd")
+    return _placed(runs, soak).withColumns({"is_plain": _is_plain(), "is_first": is_first}).drop("is_odd")
+
+
+def _placed(runs: DataFrame, soak: Soak) -> DataFrame:
+    there, start = F.when(F.col("there") != 0, F.col("there")), first_rank_of_block(soak)
+    ranked = runs.withColumns({"first": start + lowest(there), "last": start + highest(there)})
+    return ranked.withColumns({"low": F.col("first") + F.col("shift"), "high": F.col("last") + F.col("shift")})
+
+
+def _block() -> WindowSpec:
+    """Return the whole of a block, in the order that ``_before`` has too: rows are sorted once."""
+    block = Window.partitionBy("line", "block").orderBy("first", "low")
+    return block.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
+
+
+def _before(*order: str) -> WindowSpec:
+    """Return what is before a row in its line."""
+    return Window.partitionBy("line").orderBy("block", *order).rowsBetween(Window.unboundedPreceding, -1)
 
 
 def _is_plain() -> Column:
@@ -232,15 +249,6 @@ def _is_plain() -> Column:
     agree = F.bool_and((F.col("told") == F.col("there")) & ~F.col("is_odd")).over(block)
     told_once = F.sum(F.bit_count("told").cast("bigint")).over(block) == F.bit_count(told)
     return agree & told_once & (attempted == told)
-
-
-def _block() -> WindowSpec:
-    return Window.partitionBy("line", "block")
-
-
-def _before(*order: str) -> WindowSpec:
-    """Return what is before a row in its line."""
-    return Window.partitionBy("line").orderBy(*order).rowsBetween(Window.unboundedPreceding, -1)
 
 
 def lowest(mask: Column) -> Column:
@@ -254,25 +262,14 @@ def highest(mask: Column) -> Column:
     return F.length(F.bin(mask)) - 1
 
 
-def with_stretches(runs: DataFrame, soak: Soak) -> DataFrame:
-    """Add where the records of every plain run are: first and last rank, low and high offset, and whether it is_late.
-
-    All columns are null of what is not plain, or has no records.
-    """
-    there = F.when(F.col("is_plain") & (F.col("there") != 0), F.col("there"))
-    start = first_rank_of_block(soak)
-    ranked = runs.withColumns({"first": start + lowest(there), "last": start + highest(there)})
-    placed = ranked.withColumns({"low": F.col("first") + F.col("shift"), "high": F.col("last") + F.col("shift")})
-    return placed.withColumn("is_late", _is_late())
-
-
-def _is_late() -> Column:
-    """Return whether a stretch may be in an order of offsets that is not that of the ranks.
+def is_late() -> Column:
+    """Return whether a plain run, or another stretch, may be in an order of offsets that is not that of the ranks.
 
     Where none is all are proven to be in order: ranks and offsets of each are above those of all before it.
     """
     before = _before("first", "low")
-    return (F.col("low") <= F.max("high").over(before)) | (F.col("first") <= F.max("last").over(before))
+    last, high = (F.max(F.when(F.col("is_plain"), F.col(name))).over(before) for name in ("last", "high"))
+    return is_true(F.col("is_plain") & ((F.col("low") <= high) | (F.col("first") <= last)))
 
 
 def order_of(runs: DataFrame, others: DataFrame, soak: Soak) -> DataFrame:
@@ -283,8 +280,9 @@ def order_of(runs: DataFrame, others: DataFrame, soak: Soak) -> DataFrame:
         others: stretches of the records in other blocks: block, first and last rank, low and high offset.
         soak: whose they are.
     """
-    stretch = ("line", "block", "first", "last", "low", "high")
-    plain = with_stretches(runs, soak).where(F.col("first").isNotNull()).select(*stretch)
-    found = plain.unionByName(others.withColumn("line", line_of_block(soak))).withColumn("is_late", _is_late())
-    blocks = found.groupBy("line", "block").agg(F.bool_or("is_late").alias("is_late"), F.max("high").alias("end"))
-    return blocks.select("block", "is_late", F.max("end").over(_before("block")).alias("end_before"))
+    stretch = ("line", "block", "first", "last", "low", "high", "is_plain")
+    plain = runs.where("is_plain and there != 0").select(*stretch)
+    found = plain.unionByName(others.withColumns({"line": line_of_block(soak), "is_plain": F.lit(col=True)}))
+    marked = found.withColumn("is_late", is_late())
+    blocks = marked.groupBy("line", "block").agg(F.bool_or("is_late").alias("is_late"), F.max("high").alias("end"))
+    return blocks.select("block", "is_late", F.max("end").over(_before()).alias("end_before"))

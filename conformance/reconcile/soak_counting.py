@@ -15,15 +15,17 @@ from pyspark.sql import functions as F
 from conformance.reconcile import run_files
 from conformance.reconcile.errors import ReconcileError
 from conformance.reconcile.records import OUTCOMES
+from conformance.reconcile.session import tune
 from conformance.reconcile.soak_blocks import (
     FOREIGN_BLOCK,
     IN_TOPIC,
+    RANKS,
     TOLD_ANYTHING,
     Fact,
     is_kind,
+    is_late,
     order_of,
     partition_of_block,
-    with_stretches,
 )
 from conformance.reconcile.soak_records import primary, records_of, reordered, stretches_of
 from conformance.reconcile.summary import SAMPLE_ROWS_MAX, rows_of
@@ -81,9 +83,8 @@ class Counting:
         totals = self._totals()
         _require_every_offset(self.soak, totals)
         joined = self._joined(totals)
-        records = joined.records
-        others = {} if records is None else _counts_of(records)
-        samples = [] if records is None else self._noted(records)
+        others = {} if joined.records is None else _counts_of(joined.records)
+        samples = [] if joined.records is None else self._noted(joined.records)
         plain = totals if joined.plain is None else joined.plain
         told = sum(one["records"] for one in plain.values()) + sum(one["told"] for one in others.values())
         partitions = tuple(self._partition(number, totals, plain, others) for number in range(self.soak.partitions))
@@ -121,8 +122,8 @@ class Counting:
             "records": F.sum(F.when(F.col("is_plain"), F.bit_count("told")).otherwise(0).cast("bigint")),
             "late": F.count_if("is_late"),
         }
-        runs = with_stretches(self.runs, self.soak).groupBy(partition_of_block(self.soak).alias("own"))
-        parts = _named(self.facts.groupBy(at.alias("own")), sums), _named(runs, blocks)
+        runs = self.runs.withColumn("is_late", is_late()).groupBy(partition_of_block(self.soak).alias("own"))
+        parts = (_named(self.facts.groupBy(at.alias("own")), sums), _named(runs, blocks))
         found: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
         for row in rows_of(reduce(DataFrame.unionByName, parts)):
             found[row["own"]][row["name"]] = row["count"]
@@ -132,16 +133,19 @@ class Counting:
         """Return what is looked at one by one: records of blocks that are not plain, or late, and what is foreign."""
         if not any(one["odd_blocks"] or one["late"] or one["foreign"] for one in totals.values()):
             return _Joined()
+        odd_blocks = sum(one["odd_blocks"] for one in totals.values())
+        tune(self.spark, RANKS * odd_blocks)
         runs = self.runs.persist()
         odd = runs.where(~F.col("is_plain")).select("block").distinct()
         records = records_of(self.facts, odd, self.soak).persist()
         order = order_of(runs, stretches_of(records), self.soak).persist()
         late = order.where("is_late").join(odd, "block", "left_anti").select("block")
-        joined = _Joined(records, sum(one["odd_blocks"] for one in totals.values()))
+        joined = _Joined(records, odd_blocks)
         if not late.isEmpty():
             blocks = odd.union(late).distinct().persist()
             plain = self.runs.join(blocks, "block", "left_anti").groupBy(partition_of_block(self.soak).alias("own"))
-            counts = _by_partition(plain.agg(F.sum(F.bit_count("told")).alias("records")))
+            counted = rows_of(plain.agg(F.sum(F.bit_count("told")).alias("records")))
+            counts = {row["own"]: row.asDict() for row in counted}
             joined = _Joined(records_of(self.facts, blocks, self.soak), blocks.count(), counts)
         ordered = reordered(joined.records, order).withColumn("classification", primary()).persist()
         return replace(joined, records=ordered)
@@ -213,10 +217,6 @@ class Counting:
 _NONE: Counts = defaultdict(int)
 
 
-def _by_partition(counts: DataFrame) -> dict[int, Counts]:
-    return {row["own"]: row.asDict() for row in rows_of(counts)}
-
-
 def _require_every_offset(soak: Soak, totals: Mapping[int, Counts]) -> None:
     """Refuse a topic that lacks offsets: nothing can be told of what is not there any more."""
     for number, end in enumerate(soak.ends):
@@ -242,8 +242,9 @@ def _counts_of(records: DataFrame) -> dict[int, Counts]:
         "told": (F.col("attempts") > 0) & (F.col("outcomes") > 0),
         "is_ours": F.col("record_id").isNotNull(),
     }
-    named = (flag.alias(name) for name, flag in flags.items())
-    kinds = records.groupBy("own", "judged", "classification", "outcome", *CLASSES, *named)
+    kinds = records.groupBy(
+        "own", "judged", "classification", "outcome", *CLASSES, *(flag.alias(name) for name, flag in flags.items())
+    )
     found: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for row in rows_of(kinds.agg(F.count("*").alias("rows"), F.sum("copies").alias("copies"))):
         counts, judged = found[row["own"]], row["judged"]
