@@ -38,6 +38,7 @@ LONGER_FILES = {
     "conformance/cluster_pool.py": "which brokers a schedule needs, and the cluster that is kept for them",
     "oracle/world.py": "what is in flight and held, and every move that can come next",
     "oracle/tracing/leadership.py": "what a frame between leader and follower says of both",
+    "oracle/tracing/partition_replay.py": "one partition: what each event says of its replicas, one after the other",
     "oracle/tracing/observed.py": "every event that a wire trace can hold, one class after the other",
     "tests/project/test_workflows.py": "every workflow and script of ours: what it names is there, and is run",
     "tests/reports/golden_writer.py": "one run directory, every file of it, from one story",
