@@ -21,12 +21,12 @@ from conformance.record.soak import PRODUCERS, AcksOfProducers, Soak, SoakPhase,
 from conformance.record.soak_prediction import (
     BATCHES_FILE,
     RANGES_FILE,
-    RangeFate,
     RangeRow,
     batches_schema,
     ranges_schema,
     write_rows,
 )
+from oracle.vocabulary import RangeFate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -107,9 +107,9 @@ class Took:
     @classmethod
     def by(cls, work: Callable[[], object]) -> Took:
         """Do it, and return what it took."""
-        began, used = time.monotonic(), _processor_s()
+        began, used = time.monotonic(), processor_s(_jvm())
         work()
-        return cls(time.monotonic() - began, _processor_s() - used)
+        return cls(time.monotonic() - began, processor_s(_jvm()) - used)
 
     @classmethod
     def median(cls, several: list[Took]) -> Took:
@@ -177,8 +177,9 @@ def _jvm() -> str:
     return str(process_of(SparkContext._gateway).pid)  # noqa: SLF001 - where pyspark has it
 
 
-def _processor_s() -> float:
-    times = Path(f"/proc/{_jvm()}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+def processor_s(process: object) -> float:
+    """Return the processor time of a process, in seconds. Raises OSError if it has ended."""
+    times = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(times[11]) + int(times[12])) / TICKS
 
 

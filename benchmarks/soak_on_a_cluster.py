@@ -20,7 +20,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from benchmarks.made_soaks import Size, made_soak, produce, write_soak
-from benchmarks.reconcile_soak import TICKS, one_broker
+from benchmarks.reconcile_soak import one_broker, processor_s
 from benchmarks.standalone import standalone
 from conformance.clients.topics import create_spread_topic
 from conformance.line import NEWEST
@@ -177,7 +177,7 @@ def _serve(connection: Connection, master: str, directory: Path, executors: Path
 
 def _processor_s(directory: Path, executors: Path | None) -> float:
     """Return the processor time of a session's driver, and of its executors."""
-    return sum(_used(path) for path in Path("/proc").glob("[0-9]*") if _is_of(path, directory, executors)) / TICKS
+    return sum(_used(path) for path in Path("/proc").glob("[0-9]*") if _is_of(path, directory, executors))
 
 
 def _is_of(process: Path, directory: Path, executors: Path | None) -> bool:
@@ -191,12 +191,11 @@ def _is_of(process: Path, directory: Path, executors: Path | None) -> bool:
     return "SparkSubmit" in words and str(directory) in words
 
 
-def _used(process: Path) -> int:
+def _used(process: Path) -> float:
     try:
-        times = (process / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        return processor_s(process.name)
     except OSError:  # it has ended
-        return 0
-    return int(times[11]) + int(times[12])
+        return 0.0
 
 
 if __name__ == "__main__":

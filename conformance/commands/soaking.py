@@ -146,7 +146,6 @@ def _options(parsed: argparse.Namespace) -> SoakOptions:
     seed = seed_of(run)
     records = RECORDS_DEFAULT if parsed.records is None and parsed.duration is None else parsed.records
     advertised = None if parsed.advertise is None else advertised_host(parsed.advertise)
-    spark_settings(parsed.spark_conf, run.spark_master, advertised)
     line = line_named(parsed.kafka, own=run.own)
     if parsed.replicas > 1 and (parsed.min_insync_replicas or 1) > parsed.replicas:
         raise UsageError(f"--min-insync-replicas {parsed.min_insync_replicas}: there are {parsed.replicas} replicas.")
@@ -170,7 +169,7 @@ def _options(parsed: argparse.Namespace) -> SoakOptions:
         is_sampled=parsed.sample,
         cross_check=parsed.cross_check,
         advertised=advertised,
-        spark_settings=tuple(parsed.spark_conf),
+        spark_settings=spark_settings(parsed.spark_conf, run.spark_master, advertised),
     )
 
 

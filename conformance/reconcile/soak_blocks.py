@@ -22,7 +22,8 @@ from conformance.reconcile.records import ACKNOWLEDGED, REFUSED, is_true
 from conformance.record.attached import IDS_MAX
 from conformance.record.directory import RunDirectory
 from conformance.record.soak import Soak, ledger_directories
-from conformance.record.soak_prediction import BATCHES_FILE, RangeFate
+from conformance.record.soak_prediction import BATCHES_FILE
+from oracle.vocabulary import RangeFate
 
 RANKS = 64
 """How many ids a block has: as many as a mask has bits."""

@@ -41,7 +41,8 @@ from conformance.record.soak_counted import (
     SoakPartition,
     SoakRecord,
 )
-from conformance.record.soak_prediction import RANGES_FILE, RangeFate
+from conformance.record.soak_prediction import RANGES_FILE
+from oracle.vocabulary import RangeFate
 
 _COMMON = ("absent", "indeterminate_present", "kept")
 Counts = Mapping[str, Any]

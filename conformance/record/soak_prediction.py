@@ -24,7 +24,6 @@ from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from conformance.spark_extra import at_first_use
-from oracle.vocabulary import RangeFate as RangeFate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

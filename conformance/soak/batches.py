@@ -11,7 +11,6 @@ Source: ``ReplicaManager.fetchMessages``: followers get what leaders have as it 
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import repeat
 from typing import TYPE_CHECKING
 
 from conformance.observation.wire_moments import WireMoments, request_key
@@ -150,7 +149,7 @@ class FollowedBatches:
         """Yield what became of batches that stay unanswered, were refused, or sent again: each copy once."""
         told: set[Copy] = set()
         for sent in sorted(batches, key=lambda one: (one.first_id, one.answer != ACKNOWLEDGED)):
-            sent.is_kept = any(map(self._is_kept, repeat(sent.partition), sent.copies))
+            sent.is_kept = any(self._is_kept(sent.partition, copy) for copy in sent.copies)
             for copy in sent.copies:
                 if copy not in told:
                     told.add(copy)

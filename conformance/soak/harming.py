@@ -62,10 +62,6 @@ class Patience:
         """Let every wait end."""
         self._is_over.set()
 
-    def is_in_vain(self) -> bool:
-        """Return whether nothing need be awaited any more."""
-        return self.is_hurried
-
     @property
     def is_over(self) -> bool:
         """Return whether it was told to stop."""
@@ -262,4 +258,4 @@ class Harms:
 
     def _await_registered(self, broker: int) -> None:
         if not self.patience.is_hurried:
-            await_registered(self.cluster, broker, deadline_s=DEADLINE_S, is_needless=self.patience.is_in_vain)
+            await_registered(self.cluster, broker, deadline_s=DEADLINE_S, is_needless=lambda: self.patience.is_hurried)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from conformance.record.soak import AcksOfProducers, Soak
@@ -12,6 +12,7 @@ from conformance.soak.fault_file import read_fault_file
 from conformance.soak.fault_timeline import EVERY_S, SoakShape, drawn
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from conformance.line import Line
@@ -36,7 +37,7 @@ class SoakOptions:
         is_sampled: whether a sample is read again, and joined record by record.
         cross_check: whether DuckDB counts again.
         advertised: where executors elsewhere reach the brokers; None where Spark is on this machine.
-        spark_settings: of Spark, as they were given.
+        spark_settings: of Spark: those that were given, and where executors reach the driver.
     """
 
     line: Line
@@ -58,7 +59,7 @@ class SoakOptions:
     is_sampled: bool = False
     cross_check: bool = False
     advertised: AdvertisedHost | None = None
-    spark_settings: tuple[tuple[str, str], ...] = ()
+    spark_settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def brokers(self) -> int:

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 def predict_soak(
-    run: RunDirectory, soak: Soak, rules: RuleSet | None = None, tell: Callable[[str], None] | None = None
+    run: RunDirectory, soak: Soak, rules: RuleSet | None = None, tell: Callable[[str], None] = lambda _: None
 ) -> SoakPrediction:
     """Predict what became of every record, write it to ``prediction/``, and return what is frozen.
 
@@ -67,7 +67,7 @@ def predict_soak(
     predicted = _PredictionInMaking(run, soak, rules or rules_for(soak.version, MetadataMode(soak.metadata)))
     why_not = None
     try:
-        predicted.replay(tell or _untold)
+        predicted.replay(tell)
     except (TraceUnreadableError, FramesMissingError) as error:
         why_not = str(error)
     ranges, digest = _written(run, predicted, is_known=why_not is None)
@@ -98,10 +98,6 @@ def _written(run: RunDirectory, predicted: _PredictionInMaking, *, is_known: boo
         write_rows(run.path / REPLICAS_FILE, replicas, replicas_schema()),
     )
     return ranges, digest
-
-
-def _untold(_line: str) -> None:
-    """Tell nobody."""
 
 
 def _counted(ranges: Sequence[RangeRow]) -> dict[str, int]:

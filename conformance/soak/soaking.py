@@ -27,9 +27,9 @@ from conformance.soak.judging import judge_soak
 from conformance.soak.options import soak_of, timeline_of
 from conformance.soak.predicting import predict_soak
 from conformance.soak.producing import SoakProducers, loads_of
+from conformance.soak.stream import TOLD_EVERY_S
 from conformance.spark_extra import CROSS_CHECK_MISSING, has_cross_check
 from conformance.spark_master import is_local
-from conformance.spark_settings import spark_settings
 from conformance.spark_thread import SparkThread
 from conformance.work_directory import work_directory
 from fault_injection.cluster.client_links import relayed_bootstrap
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from conformance.record.soak_verdict import SoakVerdict
     from conformance.soak.options import SoakOptions
 
-TOLD_EVERY_S = 5.0
 UNREAD_MAX = 1024
 """A hold is armed once so many frames at most were read that went on before."""
 SEGMENT_BYTES = 256 * 2**20
@@ -109,8 +108,8 @@ def soak(options: SoakOptions, runs: Path, tell: Callable[[str], None]) -> Soake
 
 
 def _new_spark(options: SoakOptions) -> SparkThread:
-    settings = spark_settings(options.spark_settings, options.run.spark_master, options.advertised)
-    return SparkThread(options.run.spark_master, records=options.records or 10**6, settings=settings)
+    master, records = options.run.spark_master, options.records or 10**6
+    return SparkThread(master, records=records, settings=options.spark_settings)
 
 
 @contextmanager

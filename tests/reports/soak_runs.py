@@ -30,7 +30,6 @@ from conformance.record.soak_prediction import (
     PREDICTION_FILE,
     RANGES_FILE,
     BatchRow,
-    RangeFate,
     RangeRow,
     SoakPrediction,
     batches_schema,
@@ -41,6 +40,7 @@ from conformance.record.soak_prediction import (
 from conformance.record.soak_verdict import ApartAs, JudgedRange, ReplicasJudged, SoakVerdict
 from conformance.record.timeline import TIMELINE_FILE, Event, TimelineMark
 from conformance.record.verdict import VERDICT_FILE, Conformance, PromiseKept
+from oracle.vocabulary import RangeFate
 
 if TYPE_CHECKING:
     from pathlib import Path

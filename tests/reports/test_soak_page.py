@@ -13,10 +13,10 @@ from conformance.record.directory import RunDirectoryError
 from conformance.record.soak_counted import ClassCounted, Control
 from conformance.record.soak_course import LedState, PartitionCourse
 from conformance.record.soak_faults import FaultKind, FaultTimeline, PlannedFault
-from conformance.record.soak_prediction import RangeFate
 from conformance.record.soak_verdict import SoakVerdict
 from conformance.record.timeline import Event, TimelineMark
 from conformance.record.verdict import VERDICT_FILE, Conformance, PromiseKept
+from oracle.vocabulary import RangeFate
 from reports.soak_page import write_soak_page
 from reports.soak_picture import LANES_MAX, shown_partitions
 from tests.reports.soak_runs import (

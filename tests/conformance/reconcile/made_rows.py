@@ -20,13 +20,12 @@ from conformance.record.soak_prediction import (
     BATCHES_FILE,
     RANGES_FILE,
     BatchRow,
-    RangeFate,
     RangeRow,
     batches_schema,
     ranges_schema,
     write_rows,
 )
-from oracle.vocabulary import ProduceOutcome
+from oracle.vocabulary import ProduceOutcome, RangeFate
 
 if TYPE_CHECKING:
     from pathlib import Path
