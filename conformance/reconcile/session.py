@@ -183,7 +183,8 @@ def _connector_settings(master: str, connector_jars: Sequence[Path]) -> dict[str
 # Which settings of Spark suit few records, and which suit many?
 #
 # Few: no code is generated, since compiling it takes longer than the query. Many: everything that keeps a query
-# of 10^7 records bounded. Both give the same answers.
+# of 10^7 records bounded; what is brought together is so in twice as many tasks as there are cores, since each task
+# costs some tens of milliseconds, and one of two may be the larger. Both give the same answers.
 
 
 #: From this many records on, a query counts as one over many.
@@ -197,14 +198,15 @@ FEW = {
 MANY = {
     "spark.sql.codegen.wholeStage": "true",
     "spark.sql.codegen.factoryMode": "FALLBACK",
-    "spark.sql.shuffle.partitions": "16",
 }
+_SHUFFLED_TASKS_A_CORE = 2
 
 
 def tune(spark: SparkSession, records: int) -> bool:
     """Set the session up for queries over so many records, but for what it was given; say whether they are many."""
     is_many, given = records >= MANY_RECORDS, (spark.conf.get(_GIVEN, "") or "").split(",")
-    for name, value in (MANY if is_many else FEW).items():
+    shuffled = {"spark.sql.shuffle.partitions": str(_SHUFFLED_TASKS_A_CORE * spark.sparkContext.defaultParallelism)}
+    for name, value in ({**MANY, **shuffled} if is_many else FEW).items():
         if name not in given:
             spark.conf.set(name, value)
     return is_many

@@ -28,6 +28,9 @@ _SETTINGS = {
 """How the source is read: by its newer reader, without an object a row. (Spark's default names ``kafka`` too.)"""
 _POLL_TIMEOUT_MS = 20_000
 _REQUEST_TIMEOUT_MS = 15_000
+_AT_THE_END_MS = 10
+"""How long a broker keeps a FETCH at the log end offset. All that is read is there: a consumer that fetches beyond it,
+ahead of what is asked for, only makes the next request on its connection wait behind, half a second by default."""
 
 
 def read_topic(spark: SparkSession, bootstrap: str, topic: str, end_offset: int) -> DataFrame:
@@ -122,6 +125,7 @@ def _options(bootstrap: str, topic: str, ranges: Mapping[int, tuple[int, int]]) 
         "endingOffsets": json.dumps({topic: ends}),
         "failOnDataLoss": "true",
         "kafka.isolation.level": "read_uncommitted",
+        "kafka.fetch.max.wait.ms": str(_AT_THE_END_MS),
     }
 
 
