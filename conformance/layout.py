@@ -1,4 +1,7 @@
-"""How does text fit a width? Long lines break between words and go on below their column; tables get narrower cells."""
+"""How does text fit a width? Long lines break between words and go on below their column; tables get narrower cells.
+
+And what do all commands tell alike: sizes, and how far long work is.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,17 @@ COMMAND = re.compile(r" *(?:kafka-conformance|--\w[^ ]*) (?!.* {2})")
 COMMENT = "# "
 STEP = 2
 """How far what goes on is set in, and how far columns are apart."""
+TOLD_EVERY_S = 5.0
+"""From one line that says how far long work is to the next."""
+_UNITS = ((10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
+
+
+def size_words(count: int) -> str:
+    """Return a number of bytes in the largest unit that leaves a whole one."""
+    for unit, words in _UNITS:
+        if count >= unit:
+            return f"{count / unit:,.1f} {words}"
+    return f"{count:,} bytes"
 
 
 def fit(text: str, width: int) -> str:

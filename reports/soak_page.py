@@ -6,6 +6,7 @@ import shlex
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from conformance.layout import size_words
 from conformance.record.directory import cleaned
 from conformance.record.ledger import NOT_SENT
 from conformance.record.soak import FAULTS_FILE, read_soak
@@ -82,7 +83,7 @@ def write_soak_page(run: RunDirectory) -> Path:
     ranges = ranges_of(run, soak)
     environment = template_environment()
     environment.filters |= {"many": "{:,}".format, "duration": duration_words, "upper_first": _upper_first}
-    environment.filters |= {"acks": acks_word, "breakable": breakable, "size": _size}
+    environment.filters |= {"acks": acks_word, "breakable": breakable, "size": size_words}
     page = environment.get_template("soak.html.j2").render(
         soak=soak,
         line=column_words(soak.version, soak.metadata),
@@ -103,14 +104,6 @@ def write_soak_page(run: RunDirectory) -> Path:
     path = run.path / PAGE
     path.write_text(page, encoding="utf-8")
     return path
-
-
-def _size(count: int) -> str:
-    """Return a number of bytes in the largest unit that leaves a whole one."""
-    for unit, words in ((10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
-        if count >= unit:
-            return f"{count / unit:,.1f} {words}"
-    return f"{count:,} bytes"
 
 
 def _upper_first(text: str) -> str:

@@ -19,6 +19,7 @@ from conformance.clients.records import VALUE_LENGTH_DEFAULT, VALUE_LENGTH_MIN
 from conformance.clients.topics import TopicError
 from conformance.commands.parser import add_json, duration, refuse, whole_number
 from conformance.judgement.verdicts import EXIT_CODES
+from conformance.layout import TOLD_EVERY_S
 from conformance.reconcile.errors import ReconcileError
 from conformance.record.attached import IDS_MAX, Promised, read_attached
 from conformance.record.attached_counted import lost_ranges
@@ -60,7 +61,6 @@ cluster lets nobody in; 3 inconclusive; 4 the tester failed; 130 interrupted"""
 RECORDS_MAX = IDS_MAX - 1
 RATE_MAX = 1_000_000
 RATE_DEFAULT = 1000
-TOLD_EVERY_S = 5.0
 RANGES_TOLD = 5
 OF_A_NEW_LEDGER = (
     "--bootstrap-server",

@@ -115,9 +115,9 @@ def count_soak(spark: SparkSession, run: Path, soak: Soak, topic: DataFrame, *, 
     try:
         runs = runs_of(facts, soak)
         counted = Counting(spark, run, soak, facts, runs).counted()
+        tune(spark, sum(soak.ends))  # few are joined one by one
         if not sampled:
             return counted
-        tune(spark, sum(soak.ends))
         windows = windows_of(soak)
         again = soak_records(spark, soak, READING, windows)
         return replace(counted, control=control_of(run, soak, runs, windows, decoded(again)))

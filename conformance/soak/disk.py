@@ -10,6 +10,7 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from conformance.layout import size_words
 from fault_injection.releases import UsageError
 from oracle.rules.message_format import stamps_epochs
 
@@ -39,7 +40,6 @@ SLOWEST = 10_000
 MARGIN = 1.05
 NODES_BYTES = 500 * 10**6
 """What nodes write beside the topic: their own logs, metadata, indexes that are laid out before they are filled."""
-GB = 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,9 @@ class NeededRoom:
     @property
     def words(self) -> str:
         """Return the sum and its parts for a person to read."""
-        parts = f"logs of all replicas {_size(self.logs)}, ledger {_size(self.ledger)}, wire trace {_size(self.trace)}"
-        return f"{self.records:,} records need {_size(self.whole)} ({parts})"
+        each = {"logs of all replicas": self.logs, "ledger": self.ledger, "wire trace": self.trace}
+        parts = ", ".join(f"{name} {size_words(count)}" for name, count in each.items())
+        return f"{self.records:,} records need {size_words(self.whole)} ({parts})"
 
 
 def needed_room(soak: Soak) -> NeededRoom:
@@ -131,7 +132,7 @@ def _require(soak: Soak, needed: NeededRoom, wanted: int, directory: Path, set_b
     changes = " or ".join(["--records", *(["--rate"] if soak.duration_s is not None else [])])
     fewer = f", fewer --replicas than {soak.replicas}" if soak.replicas > 1 else ""
     raise UsageError(
-        f"{needed.words}, and {_size(free)} are free in {directory}: ask for {_fewer(soak, needed, wanted, free)} "
+        f"{needed.words}, and {size_words(free)} are free in {directory}: ask for {_fewer(soak, needed, wanted, free)} "
         f"records ({changes}){fewer}, or set {set_by} to a directory on a disk that has the room."
     )
 
@@ -157,7 +158,3 @@ def _beside_the_value(soak: Soak) -> float:
 
 def _existing(directory: Path) -> Path:
     return next(one for one in (directory.absolute(), *directory.absolute().parents) if one.exists())
-
-
-def _size(count: int) -> str:
-    return f"{count / GB:,.1f} GB"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.clients.topics import create_spread_topic
+from conformance.layout import TOLD_EVERY_S
 from conformance.observation.frame_events import is_wanted
 from conformance.probes.connection import BrokerConnection, partition_metadata
 from conformance.reconcile.errors import ReconcileError
@@ -27,7 +28,6 @@ from conformance.soak.judging import judge_soak
 from conformance.soak.options import soak_of, timeline_of
 from conformance.soak.predicting import predict_soak
 from conformance.soak.producing import SoakProducers, loads_of
-from conformance.soak.stream import TOLD_EVERY_S
 from conformance.spark_extra import CROSS_CHECK_MISSING, has_cross_check
 from conformance.spark_master import is_local
 from conformance.spark_thread import SparkThread

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from conformance.layout import TOLD_EVERY_S
 from conformance.observation.frame_events import FrameEvents
 from conformance.observation.run_events import BrokerLives, broker_events, in_time
 from conformance.observation.wire_moments import WireMoment, WireMoments, request_key
@@ -102,7 +103,6 @@ class SoakStream:
             yield from self.frames.of(moment)
 
 
-TOLD_EVERY_S = 5.0
 _LOOKED_AT = 1024
 """The clock is looked at once in so many events."""
 

@@ -1,4 +1,4 @@
-"""Do reports take all they show from the files of runs, and of the model its words alone?"""
+"""Do reports take all they show from the files of runs, and of the model and the tester its words alone?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from tests.architecture.sources import ROOT, python_files
 
-ALLOWED = ("reports", "conformance.record", "oracle.vocabulary")
+ALLOWED = ("reports", "conformance.record", "conformance.layout", "oracle.vocabulary")
 OURS = ("reports", "conformance", "oracle", "fault_injection")
 
 
