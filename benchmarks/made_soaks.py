@@ -17,7 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its name for everybody
 from conformance.record.attached import IDS_MAX
 from conformance.record.directory import RunDirectory
 from conformance.record.ledger import LedgerWriter
-from conformance.record.soak import PRODUCERS, AcksOfProducers, Soak, SoakPhase, note_soak
+from conformance.record.soak import PRODUCERS, AcksOfProducers, Soak, note_soak
 from conformance.record.soak_prediction import (
     BATCHES_FILE,
     RANGES_FILE,
@@ -112,7 +112,6 @@ def made_soak(bootstrap: str, topic: str, size: Size, planted: Sequence[Planted]
         value_length=VALUE_LENGTH,
         seed=0,
         records=size.records,
-        phase=SoakPhase.PREDICTED,
         ends=tuple(size.end + appended[number] for number in range(size.partitions)),
         bootstrap=bootstrap,
     )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fault_injection.cluster.hosts import AdvertisedHost
 
 _COUNTS = "counts depend on it"
+_READ = "how Kafka is read is the tester's"
 _REMOVED = "the tester removes what Spark leaves there; TMPDIR says in which directory"
 REFUSED: Mapping[str, str] = {
     "spark.master": "--spark-master says it",
@@ -32,6 +33,8 @@ REFUSED: Mapping[str, str] = {
     "spark.sql.caseSensitive": _COUNTS,
     "spark.sql.mapKeyDedupPolicy": _COUNTS,
     "spark.sql.session.timeZone": _COUNTS,
+    "spark.sql.sources.useV1SourceList": _READ,
+    "spark.sql.streaming.kafka.useDeprecatedOffsetFetching": _READ,
 }
 """What is refused, and why."""
 

@@ -227,6 +227,7 @@ def repeat_command(soak: Soak, faults: FaultTimeline) -> list[str]:
         "--seed": soak.seed,
         "--faults": seed or (FAULTS_FILE if faults.faults else "none"),
         "--every": None if soak.every_s is None else f"{soak.every_s:g}s",
+        "--rules-of": soak.rules_of,
     }
     given = [shlex.join([name, str(value)]) for name, value in options.items() if value is not None]
     flags = {"--provoke": soak.is_provoking and seed is not None, "--idempotent": soak.is_idempotent}

@@ -6,9 +6,10 @@ from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from conformance.commands.parser import add_json, check_file, check_writable, duration, given, whole_number
+from conformance.commands.parser import add_json, check_writable, duration, given, whole_number
+from conformance.interruption import HarnessError
 from conformance.judgement.verdicts import EXIT_CODES
-from conformance.line import NEWEST, line_named
+from conformance.line import NEWEST, held_against, line_named
 from conformance.reconcile.errors import ReconcileError
 from conformance.record.directory import as_plain
 from conformance.record.soak import AcksOfProducers
@@ -18,11 +19,14 @@ from conformance.run_options import add_run_options, check_options, run_options
 from conformance.session import seed_of
 from conformance.soak.fault_timeline import EVERY_S
 from conformance.soak.options import SoakOptions, timeline_of
+from conformance.soak.producing import ProducerEndedError
 from conformance.soak.soaking import soak
 from conformance.spark_master import is_local
 from conformance.spark_settings import spark_setting, spark_settings
+from fault_injection.cluster.backend import ClusterError
 from fault_injection.cluster.hosts import advertised_host
 from fault_injection.releases import UsageError
+from fault_injection.waiting import DeadlineExceededError
 from reports.soak_page import APART_WORDS, write_soak_page
 
 if TYPE_CHECKING:
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
 
     from conformance.commands.parser import Parser
     from conformance.console import Console
+    from conformance.record.soak_verdict import SoakVerdict
     from conformance.soak.soaking import Soaked
 
 DESCRIPTION = """Starts brokers of a release with the gate between them and before them, lets several producer processes
@@ -56,6 +61,7 @@ UNITS = {"K": 10**3, "M": 10**6, "G": 10**9}
 RECORDS_DEFAULT = 10**6
 PARTITIONS_MAX, REPLICAS_MAX, PRODUCERS_MAX, RATE_MAX = 1000, 7, 64, 10**7
 VALUE_MIN, VALUE_MAX = 32, 900_000
+NOT_OF_A_SOAK = ("--no-fetch-sessions", "--accept")
 FROM_SEED: Any = object()
 """Stands for the faults of the seed that all else is drawn from."""
 
@@ -70,9 +76,20 @@ def add_soak(parser: Parser) -> None:
     parser.add_argument("--cross-check", action="store_true", help="count every class again with DuckDB")
     _add_cluster(parser)
     parser.add_argument("--runs-dir", type=Path, default=Path("soaks"), help="where it goes (default: soaks)")
-    add_run_options(parser.add_argument)
+    _add_run_options(parser)
     add_json(parser)
     parser.set_defaults(command=_soak)
+
+
+def _add_run_options(parser: Parser) -> None:
+    """Add the options of all runs, but for those that a soak does nothing with."""
+
+    def add(name: str, **how: Any) -> None:  # noqa: ANN401 - whatever argparse takes
+        if name not in NOT_OF_A_SOAK:
+            parser.add_argument(name, **how)
+
+    add_run_options(add)
+    parser.set_defaults(no_fetch_sessions=False, accept=None)
 
 
 def _add_load(parser: Parser) -> None:
@@ -88,7 +105,11 @@ def _add_load(parser: Parser) -> None:
     parser.add_argument(
         "--acks", choices=[*AcksOfProducers], default=AcksOfProducers.ALL, help="mixed: every other producer 1 (all)"
     )
-    parser.add_argument("--idempotent", action="store_true", help="producers that send nothing twice (KIP-98)")
+    parser.add_argument(
+        "--idempotent",
+        action="store_true",
+        help="producers whose records are appended once, however often they are sent (KIP-98)",
+    )
     parser.add_argument(
         "--value-bytes", type=whole_number(VALUE_MIN, VALUE_MAX), default=100, metavar="N", help="of each record (100)"
     )
@@ -126,7 +147,7 @@ def many(text: str) -> int:
     number, unit = (text[:-1], UNITS[text[-1].upper()]) if text[-1:].upper() in UNITS else (text, 1)
     try:
         records = int(float(number) * unit)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise ArgumentTypeError(f"{text!r} is no number of records, such as 500000, 500K or 10M") from error
     if records < 1:
         raise ArgumentTypeError(f"{text}: at least one record")
@@ -146,8 +167,8 @@ def _options(parsed: argparse.Namespace) -> SoakOptions:
     seed = seed_of(run)
     records = RECORDS_DEFAULT if parsed.records is None and parsed.duration is None else parsed.records
     advertised = None if parsed.advertise is None else advertised_host(parsed.advertise)
-    line = line_named(parsed.kafka, own=run.own)
-    if parsed.replicas > 1 and (parsed.min_insync_replicas or 1) > parsed.replicas:
+    line = held_against(line_named(parsed.kafka, own=run.own), run.rules_of)
+    if (parsed.min_insync_replicas or 1) > parsed.replicas:
         raise UsageError(f"--min-insync-replicas {parsed.min_insync_replicas}: there are {parsed.replicas} replicas.")
     return SoakOptions(
         line=line,
@@ -175,8 +196,6 @@ def _options(parsed: argparse.Namespace) -> SoakOptions:
 
 def _soak(console: Console, parsed: argparse.Namespace) -> int:
     options = _options(parsed)
-    if isinstance(options.faults, Path):
-        check_file(options.faults)
     if parsed.plan:
         for sentence in timeline_of(options).sentences():
             console.answer(sentence)
@@ -187,8 +206,8 @@ def _soak(console: Console, parsed: argparse.Namespace) -> int:
         console.complain(sentence)
     try:
         done = soak(options, parsed.runs_dir, console.progress)
-    except ReconcileError as error:
-        console.complain(str(error))
+    except (ReconcileError, ClusterError, ProducerEndedError, DeadlineExceededError, HarnessError) as error:
+        console.complain(f"the soak was broken off: {error}")
         return EXIT_CODES[Conformance.HARNESS_ERROR]
     _tell(console, options, done)
     return EXIT_CODES[done.verdict.conformance]
@@ -211,8 +230,7 @@ def _tell(console: Console, options: SoakOptions, done: Soaked) -> None:
         return
     verdict, counted = done.verdict, done.counted
     console.answer(f"{verdict.conformance} + {verdict.promise}: {verdict.reason}")
-    faults = f"{verdict.faults_done} faults"
-    console.answer(f"  {counted.attempted:,} records attempted, {counted.read:,} read; {faults}")
+    console.answer(f"  {counted.attempted:,} records attempted, {counted.read:,} read; {_faults(verdict)}")
     for name, means in CLASS_MEANS.items():
         one = counted.total(name)
         if one.records:
@@ -226,6 +244,17 @@ def _tell(console: Console, options: SoakOptions, done: Soaked) -> None:
     for note in verdict.notes:
         console.complain(note)
     console.answer(f"report: {page}")
+
+
+def _faults(verdict: SoakVerdict) -> str:
+    """Return in words what became of the faults."""
+    told = f"{verdict.faults_done} faults"
+    not_done = {
+        "not carried out whole": verdict.faults_begun - verdict.faults_done,
+        "left out": verdict.faults_left_out,
+    }
+    others = ", ".join(f"{count} {words}" for words, count in not_done.items() if count)
+    return f"{told} ({others})" if others else told
 
 
 def _replicas(done: Soaked) -> str:

@@ -102,9 +102,9 @@ class FrameEvents:
         if frame.outcome == FABRICATED and frame.api_key != ALTER_PARTITION:
             return iter(())
         if frame.decoded is None:
-            raise _unreadable(moment, "was not decoded")
+            raise unreadable(moment, "was not decoded")
         if frame.said.partitions is None and not _is_acknowledgement(frame):
-            raise _unreadable(moment, "names no partitions")
+            raise unreadable(moment, "names no partitions")
         if not moment.is_delivery:
             api = frame.api or ""
             self.checked[api] = self.checked.get(api, 0) + 1
@@ -133,7 +133,8 @@ def _is_acknowledgement(frame: TracedFrame) -> bool:
     return frame.direction == "response" and frame.api_key in (LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA)
 
 
-def _unreadable(moment: WireMoment, why: str) -> TraceUnreadableError:
+def unreadable(moment: WireMoment, why: str) -> TraceUnreadableError:
+    """Return the error that says which frame makes a trace unreadable."""
     frame = moment.frame
     return TraceUnreadableError(f"frame {moment.seq} ({frame.api} v{frame.api_version} {frame.direction}) {why}")
 

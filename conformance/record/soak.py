@@ -30,20 +30,6 @@ WIRE_FILE = "wire.ndjson.zst"
 PRODUCERS = "producers"
 
 
-class SoakPhase(StrEnum):
-    """How far a soak is.
-
-    Records are produced; all were, and the cluster is at rest; their fates are predicted and frozen; the topic was read
-    and counted; it was judged.
-    """
-
-    PRODUCING = "producing"
-    PRODUCED = "produced"
-    PREDICTED = "predicted"
-    COUNTED = "counted"
-    JUDGED = "judged"
-
-
 class AcksOfProducers(StrEnum):
     """What producers wait for: ``mixed``: those of even numbers for all in-sync replicas, the others for the leader."""
 
@@ -59,7 +45,7 @@ class AcksOfProducers(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Soak:
-    """What was asked of a soak, and how far it is.
+    """What was asked of a soak, and what is known of it by now.
 
     Attributes:
         version, metadata: of the brokers: a release, and ``zookeeper`` or ``kraft``.
@@ -73,6 +59,7 @@ class Soak:
         faults: ``none``, ``seed`` and its number, or the name of a file.
         every_s: from one drawn fault to the next; None where none are drawn.
         is_provoking: whether faults are drawn that provoke losses.
+        rules_of: the rules that the soak is held against, if they are not the release's own.
         lag_time_max_ms: ``replica.lag.time.max.ms`` of the brokers.
         ends: high watermark of each partition at rest, where reading ends; empty before.
         bootstrap: ``host:port`` of the brokers that are asked for the topic, separated by commas.
@@ -98,9 +85,9 @@ class Soak:
     records: int | None = None
     duration_s: float | None = None
     rate: int | None = None
+    rules_of: str | None = None
     lag_time_max_ms: int = 30_000
     topic_id: str | None = None
-    phase: SoakPhase = SoakPhase.PRODUCING
     ends: tuple[int, ...] = ()
     bootstrap: str = ""
     began_ns: int = 0
@@ -118,14 +105,14 @@ def ledger_directories(run: RunDirectory, soak: Soak) -> tuple[Path, ...]:
 
 
 def note_soak(run: RunDirectory, soak: Soak, **changes: object) -> Soak:
-    """Write how far a soak is now, and return it."""
+    """Write what is known of a soak by now, and return it."""
     changed = replace(soak, **changes)  # type: ignore[arg-type]
     run.write(SOAK_FILE, changed)
     return changed
 
 
 def read_soak(run: RunDirectory) -> Soak:
-    """Read what was asked, and how far it is.
+    """Read what was asked, and what is known by now.
 
     Raises:
         RunDirectoryError: the directory has no soak.

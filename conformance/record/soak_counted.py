@@ -282,6 +282,11 @@ class SoakCounted:
         """Return how many records are not as predicted, each once; those that are not this soak's among them."""
         return sum(counted.against for one in self.partitions for counted in one.primary.values())
 
+    @property
+    def left_open(self) -> int:
+        """Return of how many records the prediction allows what became of them, and the contrary; each once."""
+        return sum(counted.either for one in self.partitions for counted in one.primary.values())
+
 
 def read_counted(run: RunDirectory) -> SoakCounted:
     """Read what was counted.

@@ -67,7 +67,8 @@ class SoakVerdict:
         promise: whether acknowledged records were kept, as the settings promise.
         reason: the first thing to know, in a sentence.
         findings: what deviates, or leaves it open, in sentences.
-        faults_done: how many faults were carried out and healed.
+        faults_done: how many faults were carried out as planned, and healed.
+        faults_begun: how many were begun: those, what did not go as planned, and what the end of load cut short.
         faults_left_out: how many of the timeline never came.
         notes: what did not go as planned, in sentences; no finding about brokers.
         replicas: how their logs compare with the prediction; None if they were not compared.
@@ -78,6 +79,7 @@ class SoakVerdict:
     reason: str
     findings: tuple[str, ...] = ()
     faults_done: int = 0
+    faults_begun: int = 0
     faults_left_out: int = 0
     notes: tuple[str, ...] = ()
     replicas: ReplicasJudged | None = None

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from conformance.observation.wire_moments import WireMoments, request_key
 from conformance.record.attached import IDS_MAX
 from conformance.record.soak import WIRE_FILE
-from conformance.record.soak_prediction import ACKNOWLEDGED, BatchRow
+from conformance.record.soak_prediction import ACKNOWLEDGED, UNANSWERED, BatchRow
 from conformance.record.wire import FETCH, NONE, PRODUCE
 from conformance.soak.open_batches import Copy, OpenBatches, SentBatch, pieces
 from conformance.wire_trace.partition import TopicOfInterest
@@ -165,7 +165,8 @@ class FollowedBatches:
         if self._soak.replicas > 1:
             why = "no follower was ever given it, so that no log at rest has it"
             return self._row(sent, None, NONE, sent.first_id, sent.count, RangeFate.LOST, why)
-        return self._either(sent, None, "nobody fetches from the only replica, and it did not answer")
+        why = "it did not answer" if sent.answer == UNANSWERED else f"it answered {sent.answer}"
+        return self._either(sent, None, f"nobody fetches from the only replica, and {why}")
 
     def _either(self, sent: SentBatch, base: Offset | None, why: str) -> BatchRow:
         return self._row(sent, base, NONE, sent.first_id, sent.count, RangeFate.EITHER, why)

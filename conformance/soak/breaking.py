@@ -55,7 +55,8 @@ class Breaker:
         tell: told in words what is done, and what does not go as planned.
 
     Attributes:
-        done: how many faults of the timeline have been carried out and healed.
+        done: how many faults of the timeline have been carried out as planned, and healed.
+        begun: how many were begun: those, what did not go as planned, and what the end cut short.
         said: what did not go as planned, in words.
         left_out: the faults that never came: it was stopped, or replicas did not come back in sync.
         failure: what ended it before its time.
@@ -76,6 +77,7 @@ class Breaker:
         self._account: FaultAccount | None = None
         self._thread = Thread(target=self._keep_failure, name="soak-faults")
         self.done = 0
+        self.begun = 0
         self.said: list[str] = []
         self.failure: BaseException | None = None
 
@@ -104,7 +106,7 @@ class Breaker:
     @property
     def left_out(self) -> tuple[PlannedFault, ...]:
         """Return the faults that have not come."""
-        return self._faults[self.done :]
+        return self._faults[self.begun :]
 
     def stop(self) -> None:
         """Take back what stands, wait until every replica is in sync, and return.
@@ -161,11 +163,16 @@ class Breaker:
             if not self._is_in_sync(harms):
                 return
             self._tell(planned.sentence().strip())
+            self.begun += 1
             try:
                 carry_out(planned, harms)
             except NOT_AS_PLANNED as late:
                 self._say(f"{planned.kind} of {planned.at_s:g} s did not go as planned: {late}")
-            self.done += 1
+            except StoppedError:
+                self._say(f"{planned.kind} of {planned.at_s:g} s was cut short by the end of the load")
+                raise
+            else:
+                self.done += 1
 
     def _is_in_sync(self, harms: Harms) -> bool:
         """Wait until every replica is in sync; return whether they are in time."""

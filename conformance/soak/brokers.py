@@ -1,10 +1,6 @@
-"""Which brokers does a soak run on, when are they all in sync, and when is everything at rest?
+"""Which brokers does a soak run on, and what do they say and have of its topic?
 
 Brokers are asked directly, at their CLIENT listeners: nothing that is imposed on the gate keeps an answer back.
-
-A broker in the ISR may lag: with releases before 0.11 a follower that takes a new leader first cuts its log, and stays
-in the ISR while it fetches again. So *in sync* asks more than the ISR: every replica has reached the log end that its
-leader had a moment ago.
 
 What brokers have on disk is read once everything is at rest; what is in containers is copied out of them.
 """
@@ -21,7 +17,7 @@ from conformance.probes.controller import ZooKeeperSession, zookeeper_assignment
 from conformance.probes.segments import SEGMENT_SUFFIX
 from conformance.probes.whole_topic import WholeTopic
 from fault_injection.cluster.spec import ClusterSpec, Timing
-from fault_injection.waiting import NotYetError, until
+from fault_injection.waiting import NotYetError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -34,8 +30,6 @@ if TYPE_CHECKING:
     from fault_injection.releases import MetadataMode, Release
 
 LAG_SETTING = "replica.lag.time.max.ms"
-REST_DEADLINE_S = 120.0
-LOOK_EVERY_S = 0.1
 
 
 def soak_spec(
@@ -184,80 +178,6 @@ def _require_agreement(
             f"partition {number}: broker {broker} names leader {here.leader}, ISR {list(here.isr)},"
             f" broker {second} leader {there.leader}, ISR {list(there.isr)}"
         )
-
-
-class InSync:
-    """Looks until every replica is in the ISR, and has reached the log end that its leader had in an earlier look."""
-
-    def __init__(self, topic: SoakTopic) -> None:
-        self._topic = topic
-        self._led: dict[int, tuple[int, frozenset[int]]] = {}
-        self._wanted: dict[int, int] = {}
-
-    def __call__(self) -> bool:
-        """Look; return True once all are. Raises NotYetError with what is missing."""
-        led = self._topic.led()
-        if led != self._led:
-            self._led, self._wanted = {}, self._ends_of_leaders(led)
-            self._led = led
-        for follower, partitions in _by_follower(led).items():
-            ends = self._topic.ends(follower, partitions)
-            behind = [number for number in sorted(partitions) if ends[number] < self._wanted[number]]
-            if behind:
-                at, wanted = ends[behind[0]], self._wanted[behind[0]]
-                raise NotYetError(f"broker {follower} has partition {behind[0]} up to {at}, and its leader {wanted}")
-        return True
-
-    def _ends_of_leaders(self, led: Mapping[int, tuple[int, frozenset[int]]]) -> dict[int, int]:
-        ends: dict[int, int] = {}
-        for leader in {leader for leader, _ in led.values()}:
-            ends |= self._topic.ends(leader, frozenset(one for one, (leads, _) in led.items() if leads == leader))
-        return ends
-
-
-def _by_follower(led: Mapping[int, tuple[int, frozenset[int]]]) -> dict[int, frozenset[int]]:
-    followers = frozenset[int]().union(*(followers for _, followers in led.values()))
-    return {one: frozenset(number for number, (_, them) in led.items() if one in them) for one in sorted(followers)}
-
-
-def at_rest(cluster: Cluster, topic: str, partitions: int, deadline_s: float = REST_DEADLINE_S) -> tuple[int, ...]:
-    """Wait until nothing moves any more, and return the high watermark of each partition.
-
-    To be called after load has ended and everything is healed: every replica is in the ISR then, and its log end is the
-    high watermark, its own and the leader's.
-
-    Args:
-        cluster: the brokers.
-        topic: the topic's name.
-        partitions: how many it has.
-        deadline_s: how long it may take, in seconds.
-
-    Raises:
-        DeadlineExceededError: it is not; says what is missing.
-        NodeDiedError: a node ended although nobody ended it.
-    """
-    with SoakTopic(cluster, topic, partitions) as seen:
-        what = f"every replica of {topic} to be at rest"
-        return until(lambda: _numbers(seen), deadline_s=deadline_s, what=what, interval_s=LOOK_EVERY_S)
-
-
-def _numbers(topic: SoakTopic) -> tuple[int, ...]:
-    """Return each partition's high watermark, which is the log end of every replica.
-
-    Raises:
-        NotYetError: it is not.
-    """
-    led = topic.led()
-    found: dict[int, int] = {}
-    replicas = {number: followers | {leader} for number, (leader, followers) in led.items()}
-    for broker in sorted(frozenset[int]().union(*replicas.values())):
-        ends = topic.ends(broker, frozenset(number for number, them in replicas.items() if broker in them))
-        for number, high_watermark in topic.high_watermarks(broker, ends).items():
-            wanted = found.setdefault(number, high_watermark)
-            if not ends[number] == high_watermark == wanted:
-                numbers = f"log end {ends[number]}, high watermark {high_watermark}; another has {wanted}"
-                raise NotYetError(f"partition {number} of broker {broker}: {numbers}")
-    return tuple(found[number] for number in range(topic.partitions))
 
 
 def replica_files(cluster: Cluster, topic: str, place: Path) -> dict[int, Path]:

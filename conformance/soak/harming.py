@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from conformance.record.timeline import Event
 from conformance.running.obstacles import isolation
-from conformance.soak.brokers import InSync
+from conformance.soak.rest import InSync
 from fault_injection.cluster.readiness import DEADLINE_S, await_registered
 from fault_injection.faults import gate_faults, network
 from fault_injection.faults.process import KillProcess, PauseProcess, StopProcess

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from conformance.record.attached import IDS_MAX
-from conformance.record.soak_counted import OF_NOTE
+from conformance.record.soak_counted import OF_NOTE, ComparedAs
 from conformance.record.soak_tables import read_replicas
 from conformance.record.soak_verdict import SoakVerdict
 from conformance.record.verdict import VERDICT_FILE, Conformance, PromiseKept
@@ -28,15 +30,31 @@ OPEN_MAX = 0.01
 NOT_COMPARED = "the logs of the replicas were not compared"
 
 
+@dataclass(frozen=True, slots=True)
+class FaultsOfSoak:
+    """What became of the faults of a soak.
+
+    Attributes:
+        done: how many were carried out as planned, and healed.
+        begun: how many were begun; not all of them went as planned, or were over when load ended.
+        left_out: how many never came.
+        notes: what did not go as planned, in sentences.
+    """
+
+    done: int = 0
+    begun: int = 0
+    left_out: int = 0
+    notes: tuple[str, ...] = ()
+
+
 def judge_soak(
     run: RunDirectory,
     soak: Soak,
     prediction: SoakPrediction,
     counted: SoakCounted,
+    faults: FaultsOfSoak | None = None,
     *,
-    done: int = 0,
-    left_out: int = 0,
-    notes: tuple[str, ...] = (),
+    unrest: str | None = None,
 ) -> SoakVerdict:
     """Judge a soak and write its verdict.
 
@@ -45,29 +63,34 @@ def judge_soak(
         soak: of it.
         prediction: of it.
         counted: what Spark counted.
-        done: how many faults were carried out and healed.
-        left_out: how many never came.
-        notes: what did not go as planned, in sentences.
+        faults: what became of those that were asked for.
+        unrest: which replicas did not come back in sync after load and faults, in a sentence; None if all did.
     """
-    against, undecided = list(_against(prediction, counted)), list(_undecided(prediction, counted))
-    replicas = None
+    faults, replicas = faults or FaultsOfSoak(), None
     if counted.replicas is not None:
         replicas = JudgedReplicas(counted.replicas, None if prediction.why_not else read_replicas(run))
-    against += () if replicas is None else replicas.against()
+    against = [*_restless(unrest), *_against(prediction, counted), *(() if replicas is None else replicas.against())]
+    undecided = [*_undecided(prediction, counted), *_nothing_happened(counted, faults)]
     undecided += (NOT_COMPARED,) if replicas is None else replicas.undecided()
-    promise, why = _promise(run, soak, counted)
-    conformance = Conformance.DEVIATES if against else Conformance.INCONCLUSIVE if undecided else Conformance.CONFORMS
+    promise, why = _promise(run, soak, prediction, counted)
     findings = (*against, *undecided)
+    conformance = Conformance.DEVIATES if against else Conformance.INCONCLUSIVE if undecided else Conformance.CONFORMS
     judged = None if replicas is None else replicas.judged()
-    verdict = SoakVerdict(
-        conformance, promise, findings[0] if findings else why, findings, done, left_out, notes, judged
-    )
+    about = (faults.done, faults.begun, faults.left_out, faults.notes, judged)
+    verdict = SoakVerdict(conformance, promise, findings[0] if findings else why, findings, *about)
     run.write(VERDICT_FILE, verdict)
     return verdict
 
 
+def _restless(unrest: str | None) -> Iterator[str]:
+    if unrest is not None:
+        yield f"after load and faults not every replica came to rest: {unrest}"
+
+
 def _against(prediction: SoakPrediction, counted: SoakCounted) -> Iterator[str]:
-    """Yield what brokers did that the rules of the release do not do."""
+    """Yield what brokers did that the rules of the release do not do; nothing is against what was not predicted."""
+    if prediction.why_not is not None:
+        return
     if counted.against:
         yield f"{counted.against:,} records are not as predicted"
     beside = sum(one.not_predicted + one.beyond_end for one in counted.partitions)
@@ -84,6 +107,11 @@ def _undecided(prediction: SoakPrediction, counted: SoakCounted) -> Iterator[str
     open_offsets = prediction.records.get(RangeFate.EITHER, 0)
     if open_offsets > OPEN_MAX * prediction.touched:
         yield f"the wire leaves open what became of {open_offsets:,} offsets; faults touched {prediction.touched:,}"
+    open_records = counted.left_open
+    if open_records > OPEN_MAX * prediction.touched:
+        yield f"the wire leaves open what became of {open_records:,} records; faults touched {prediction.touched:,}"
+    elif lost := counted.total("lost").either:
+        yield f"{lost:,} acknowledged records are lost of which the wire leaves open what became of them"
     if not counted.identity_holds:
         yield "what was counted does not add up to the rows that were read"
     if counted.control is not None and not counted.control.agrees:
@@ -92,24 +120,47 @@ def _undecided(prediction: SoakPrediction, counted: SoakCounted) -> Iterator[str
         yield f"DuckDB counts otherwise: {difference}"
 
 
-def _promise(run: RunDirectory, soak: Soak, counted: SoakCounted) -> tuple[PromiseKept, str]:
+def _nothing_happened(counted: SoakCounted, faults: FaultsOfSoak) -> Iterator[str]:
+    """Yield what a soak says nothing without."""
+    if not counted.told(ProduceOutcome.ACKNOWLEDGED):
+        yield f"no record was acknowledged, of {counted.attempted:,} that were attempted: nothing was tried"
+    if faults.left_out and not faults.done:
+        yield f"none of the {faults.begun + faults.left_out} faults was carried out"
+
+
+def _promise(
+    run: RunDirectory, soak: Soak, prediction: SoakPrediction, counted: SoakCounted
+) -> tuple[PromiseKept, str]:
     """Return whether acknowledged records were kept, and the sentence that says so."""
     acknowledged, lost = counted.told(ProduceOutcome.ACKNOWLEDGED), counted.total("lost")
+    if not acknowledged:
+        return PromiseKept.NO_PROMISE, "no record was acknowledged"
     if not lost.records:
         return PromiseKept.KEPT, f"all {acknowledged:,} acknowledged records are there"
     with_all = _lost_with_all(run, soak)
+    whose = "all" if with_all.total() == lost.records else f"{with_all.total():,} of them"
     text = f"{lost.records:,} of {acknowledged:,} acknowledged records are lost"
+    text += f", {whose} with acks=all" if with_all else ", all with acks=1"
+    if prediction.why_not is not None:
+        promise = PromiseKept.BROKEN if with_all else PromiseKept.ALLOWED_BY_SETTINGS
+        return promise, f"{text}; nothing was predicted of them"
     if lost.against:
-        return PromiseKept.BROKEN, f"{text}, {lost.against:,} of them against the prediction"
-    if with_all:
-        whose = "all" if with_all == lost.records else f"{with_all:,} of them"
-        return PromiseKept.BROKEN_AS_PREDICTED, f"{text}, {whose} with acks=all, each as predicted"
-    return PromiseKept.ALLOWED_BY_SETTINGS, f"{text}, all with acks=1, each as predicted"
+        return PromiseKept.BROKEN, f"{text}; {lost.against:,} against the prediction"
+    how = f"{lost.either:,} where the prediction leaves it open" if lost.either else "each as predicted"
+    if with_all[ComparedAs.EITHER]:
+        return PromiseKept.BROKEN, f"{text}; {how}"
+    promise = PromiseKept.BROKEN_AS_PREDICTED if with_all else PromiseKept.ALLOWED_BY_SETTINGS
+    return promise, f"{text}, {how}"
 
 
-def _lost_with_all(run: RunDirectory, soak: Soak) -> int:
-    """Return how many of the lost records were acknowledged with acks=all."""
-    listed = pq.read_table(run.path / OF_NOTE, columns=["record_id", "lost"])
-    ids = listed.filter(listed["lost"])["record_id"]
-    producers = pc.value_counts(pc.divide(pc.subtract(ids, soak.base), IDS_MAX)).to_pylist()
-    return sum(one["counts"] for one in producers if soak.acks.of(one["values"]) is Acks.ALL)
+def _lost_with_all(run: RunDirectory, soak: Soak) -> Counter[str]:
+    """Return how many of the lost records were acknowledged with acks=all, by how they compare with the prediction."""
+    listed = pq.read_table(run.path / OF_NOTE, columns=["record_id", "lost", "judged"])
+    lost = listed.filter(listed["lost"])
+    producers = pc.divide(pc.subtract(lost["record_id"], soak.base), IDS_MAX)
+    counts = lost.append_column("producer", producers).group_by(["producer", "judged"]).aggregate([([], "count_all")])
+    found = Counter[str]()
+    for one in counts.to_pylist():
+        if soak.acks.of(one["producer"]) is Acks.ALL:
+            found[one["judged"]] += one["count_all"]
+    return found

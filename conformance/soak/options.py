@@ -82,14 +82,21 @@ def timeline_of(options: SoakOptions) -> FaultTimeline:
         return FaultTimeline()
     if not isinstance(options.faults, int):
         return read_fault_file(options.faults, options.ground)
-    lasts_s = options.duration_s or (options.records or 0) / options.rate if options.rate else options.duration_s
     return drawn(
         options.faults,
-        lasts_s or LONGEST_S,
+        _lasts_s(options),
         options.ground,
         every_s=options.every_s,
         is_provoking=options.is_provoking,
     )
+
+
+def _lasts_s(options: SoakOptions) -> float:
+    """Return how long load lasts at most, in seconds."""
+    limits = [LONGEST_S] if options.duration_s is None else [options.duration_s]
+    if options.records is not None and options.rate is not None:
+        limits.append(options.records / options.rate)
+    return min(limits)
 
 
 def soak_of(options: SoakOptions, topic: str) -> Soak:
@@ -115,4 +122,5 @@ def soak_of(options: SoakOptions, topic: str) -> Soak:
         records=options.records,
         duration_s=options.duration_s,
         rate=options.rate,
+        rules_of=options.line.rules_of,
     )

@@ -12,7 +12,7 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from conformance.observation.errors import FramesMissingError, TraceUnreadableError
+from conformance.observation.errors import TraceUnreadableError
 from conformance.record.soak_course import COURSE_FILE
 from conformance.record.soak_prediction import (
     BATCHES_FILE,
@@ -27,7 +27,7 @@ from conformance.record.soak_prediction import (
     replicas_schema,
     write_rows,
 )
-from conformance.record.timeline import Event, read_timeline
+from conformance.record.timeline import HOLD_ENDS, Event, read_timeline
 from conformance.record.wire import NONE
 from conformance.soak.batches import FollowedBatches
 from conformance.soak.course import Course
@@ -40,7 +40,7 @@ from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode, RangeFate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from conformance.record.directory import RunDirectory
     from conformance.record.soak import Soak
@@ -68,7 +68,7 @@ def predict_soak(
     why_not = None
     try:
         predicted.replay(tell)
-    except (TraceUnreadableError, FramesMissingError) as error:
+    except TraceUnreadableError as error:
         why_not = str(error)
     ranges, digest = _written(run, predicted, is_known=why_not is None)
     report = predicted.lineage.report()
@@ -190,22 +190,27 @@ def _meet(row: BatchRow, told: RangeRow) -> bool:
 class StandingFaults:
     """When did a fault stand, or a broker lie down? Asked moment by moment, in the order of time."""
 
-    _BEGINS = frozenset({Event.FAULT_FIRED, Event.BROKER_KILLED, Event.BROKER_STOPPED, Event.BROKER_PAUSED})
-    _ENDS = frozenset({Event.FAULT_HEALED, Event.BROKER_STARTED, Event.BROKER_RESUMED})
+    _ENDED_BY: Mapping[Event, frozenset[Event]] = {
+        Event.FAULT_FIRED: frozenset({Event.FAULT_HEALED}),
+        Event.HOLD_CAUGHT: HOLD_ENDS | {Event.HOLD_DISARMED},
+        Event.BROKER_KILLED: frozenset({Event.BROKER_STARTED}),
+        Event.BROKER_STOPPED: frozenset({Event.BROKER_STARTED}),
+        Event.BROKER_PAUSED: frozenset({Event.BROKER_RESUMED}),
+    }
+    """A hold is a fault whose marks are its own."""
 
     def __init__(self, run: RunDirectory) -> None:
+        ends = frozenset[Event]().union(*self._ENDED_BY.values())
         marks = read_timeline(run, may_be_cut=True)
-        self._changes = [
-            (mark.t_ns, 1 if mark.event in self._BEGINS else -1)
-            for mark in marks
-            if mark.event in self._BEGINS | self._ENDS
-        ]
+        self._changes = [mark for mark in marks if mark.event in self._ENDED_BY or mark.event in ends]
         self._place = 0
-        self._standing = 0
+        self._standing: set[tuple[Event, object]] = set()
 
     def stand_at(self, moment: int) -> bool:
         """Return whether one stands at a moment, not before the last that was asked about."""
-        while self._place < len(self._changes) and self._changes[self._place][0] <= moment:
-            self._standing = max(self._standing + self._changes[self._place][1], 0)
+        while self._place < len(self._changes) and self._changes[self._place].t_ns <= moment:
+            mark = self._changes[self._place]
+            self._standing -= {(one, mark.subject) for one, ends in self._ENDED_BY.items() if mark.event in ends}
+            self._standing |= {(mark.event, mark.subject)} if mark.event in self._ENDED_BY else set()
             self._place += 1
-        return self._standing > 0
+        return bool(self._standing)

@@ -22,6 +22,7 @@ from conformance.clients.ledger_producer import FLUSH_MARGIN_S, HURRY_S, LedgerP
 from conformance.console import silence_libraries
 from conformance.record.soak import ledger_directories
 from fault_injection.releases import UsageError
+from oracle.rules.message_format import stamps_epochs
 from oracle.vocabulary import Acks
 
 if TYPE_CHECKING:
@@ -213,7 +214,8 @@ def loads_of(soak: Soak) -> tuple[LedgerLoad, ...]:
     """Return what each producer of a soak sends: its share of the records, and of the rate.
 
     Raises:
-        UsageError: there are fewer records a second than producers, or producers are idempotent with acks=1.
+        UsageError: there are fewer records a second than producers, or producers are idempotent with acks=1, or on a
+            release that has none.
     """
     if soak.rate is not None and soak.rate < soak.producers:
         raise UsageError(f"--rate {soak.rate}: {soak.producers} producers send at least one record a second each.")
@@ -233,6 +235,8 @@ def loads_of(soak: Soak) -> tuple[LedgerLoad, ...]:
         )
         for number in range(soak.producers)
     )
+    if soak.is_idempotent and not stamps_epochs(soak.version):
+        raise UsageError(f"--idempotent: {soak.version} has no idempotent producers (KIP-98, from 0.11 on).")
     if any(load.is_idempotent and load.acks is not Acks.ALL for load in loads):
         raise UsageError(f"--acks {soak.acks}: an idempotent producer waits for all in-sync replicas (--acks all).")
     return loads

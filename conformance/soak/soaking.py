@@ -8,38 +8,39 @@ from __future__ import annotations
 import ctypes
 import shutil
 import time
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.clients.topics import create_spread_topic
+from conformance.interruption import HarnessError
 from conformance.layout import TOLD_EVERY_S
 from conformance.observation.frame_events import is_wanted
 from conformance.probes.connection import BrokerConnection, partition_metadata
-from conformance.reconcile.errors import ReconcileError
 from conformance.record.directory import RunDirectory, run_name, topic_name
-from conformance.record.soak import WIRE_FILE, Soak, SoakPhase, note_soak
+from conformance.record.soak import WIRE_FILE, Soak, note_soak
 from conformance.record.soak_faults import write_faults
 from conformance.running.recorder import Recorder, hold_marks
-from conformance.session import await_spark, backend_for, jars_for
+from conformance.session import backend_for, jars_for
 from conformance.soak.breaking import Breaker
-from conformance.soak.brokers import at_rest, replica_files, soak_spec
+from conformance.soak.brokers import replica_files, soak_spec
 from conformance.soak.disk import check_room
-from conformance.soak.judging import judge_soak
+from conformance.soak.judging import FaultsOfSoak, judge_soak
 from conformance.soak.options import soak_of, timeline_of
 from conformance.soak.predicting import predict_soak
 from conformance.soak.producing import SoakProducers, loads_of
+from conformance.soak.rest import at_rest, committed_ends
+from conformance.soak.spark_beforehand import SparkBeforehand, new_spark
 from conformance.spark_extra import CROSS_CHECK_MISSING, has_cross_check
-from conformance.spark_master import is_local
-from conformance.spark_thread import SparkThread
 from conformance.work_directory import work_directory
 from fault_injection.cluster.client_links import relayed_bootstrap
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.releases import UsageError, schema_jar
+from fault_injection.waiting import DeadlineExceededError
 from fault_injection.wire.proxy import GateProxy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from conformance.clients.ledger_producer import Progress
@@ -67,12 +68,12 @@ class Soaked:
 
 
 @dataclass(frozen=True, slots=True)
-class _Broken:
-    """What became of the timeline of faults."""
+class _Produced:
+    """What is there when load and faults are over."""
 
-    done: int
-    left_out: int
-    notes: tuple[str, ...]
+    soak: Soak
+    faults: FaultsOfSoak
+    unrest: str | None
 
 
 def soak(options: SoakOptions, runs: Path, tell: Callable[[str], None]) -> Soaked:
@@ -86,7 +87,10 @@ def soak(options: SoakOptions, runs: Path, tell: Callable[[str], None]) -> Soake
     Raises:
         UsageError: the options do not go together, the disk has no room, or jars, backend, Spark or DuckDB cannot be
             had.
-        ClusterError: brokers do not come up, or end by themselves.
+        ClusterError: brokers do not come up, or end by themselves, or a fault cannot be healed.
+        DeadlineExceededError: brokers do not come to agree who leads, after load and faults.
+        ProducerEndedError: a producer's process ended.
+        HarnessError: the gate failed while it moved frames.
         ReconcileError: Spark failed.
     """
     if options.cross_check and not has_cross_check():
@@ -94,21 +98,15 @@ def soak(options: SoakOptions, runs: Path, tell: Callable[[str], None]) -> Soake
     share_arenas()
     timeline, wanted = timeline_of(options), soak_of(options, "soak")
     loads_of(wanted)
-    with ExitStack() as stack, ExitStack() as tried:
+    with ExitStack() as stack:
         place = work_directory("soak")
         stack.callback(shutil.rmtree, place, ignore_errors=True)
         tell(f"{check_room(wanted, place, runs).words}; brokers' logs are in {place}")
-        elsewhere = None if is_local(options.run.spark_master) else tried.enter_context(_new_spark(options))
-        if elsewhere is not None:
-            await_spark(tell, elsewhere, options.run.spark_master)
-            with _refusing():
-                elsewhere.try_sharing(runs)
-        soaking = _Soaking(options, timeline, stack, place, runs, tell)
-        if elsewhere is not None:
-            with _refusing():
-                soaking.try_reaching(elsewhere)
-        tried.close()
-        return soaking.finish(*soaking.produce())
+        with SparkBeforehand(options, tell) as spark:
+            spark.try_sharing(runs)
+            soaking = _Soaking(options, timeline, stack, place, runs, tell)
+            soaking.try_reaching_by(spark)
+        return soaking.finish(soaking.produce())
 
 
 def share_arenas() -> None:
@@ -118,20 +116,6 @@ def share_arenas() -> None:
     """
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, ARENAS)
-
-
-def _new_spark(options: SoakOptions) -> SparkThread:
-    master, records = options.run.spark_master, options.records or 10**6
-    return SparkThread(master, records=records, settings=options.spark_settings)
-
-
-@contextmanager
-def _refusing() -> Iterator[None]:
-    """Make it the user's error that a cluster of Spark cannot do what a soak needs."""
-    try:
-        yield
-    except ReconcileError as error:
-        raise UsageError(str(error)) from error
 
 
 class _Soaking:
@@ -149,7 +133,7 @@ class _Soaking:
         line = options.line
         self._options, self._timeline, self._place, self._tell = options, timeline, place, tell
         jars = jars_for(line)
-        self._spark = stack.enter_context(_new_spark(options))
+        self._spark = stack.enter_context(new_spark(options))
         backend, why = backend_for(options.run)
         stack.callback(backend.close)
         tell(f"{line.words}: {options.brokers} brokers, {why}")
@@ -175,14 +159,9 @@ class _Soaking:
         self._cluster = stack.enter_context(Cluster.start(spec, jars, backend, self._gate, place, tell))
         self.soak = note_soak(self.run, wanted, topic_id=self._created(wanted), bootstrap=self._bootstrap)
 
-    def try_reaching(self, spark: SparkThread) -> None:
-        """Make sure, before records are sent, that a cluster of Spark will be able to read them."""
-        self._tell(
-            f"tries whether executors of {self._options.run.spark_master} reach the brokers at {self._bootstrap}"
-        )
-        ids, topic = self._options.ground.brokers, f"{self.soak.topic}-executors"
-        create_spread_topic(self._bootstrap.split(","), topic, [[one] for one in ids])
-        spark.try_reaching(self._bootstrap, topic, len(ids))
+    def try_reaching_by(self, spark: SparkBeforehand) -> None:
+        """Make sure, before records are sent, that Spark will be able to read them."""
+        spark.try_reaching(self._bootstrap, f"{self.soak.topic}-executors")
 
     @property
     def _bootstrap(self) -> str:
@@ -202,7 +181,7 @@ class _Soaking:
             self._gate.learn_topic(topic_id, wanted.topic)
         return None if topic_id is None else str(topic_id)
 
-    def produce(self) -> tuple[Soak, _Broken]:
+    def produce(self) -> _Produced:
         """Produce while faults come, and wait until everything is at rest; the trace is whole then."""
         soak = note_soak(self.run, self.soak, began_ns=time.monotonic_ns(), began_wall_ns=time.time_ns())
         with SoakProducers(self.run, soak, {"bootstrap.servers": relayed_bootstrap(self._cluster)}) as producers:
@@ -210,12 +189,21 @@ class _Soaking:
                 self._await(producers, soak)
                 breaker.stop()
             producers.stop()
-        broken = _Broken(breaker.done, len(breaker.left_out), tuple(breaker.said))
+        faults = FaultsOfSoak(breaker.done, breaker.begun, len(breaker.left_out), tuple(breaker.said))
         self._tell("waits until every replica is in sync and at rest")
-        ends = at_rest(self._cluster, soak.topic, soak.partitions)
+        ends, unrest = self._ends(soak)
         self._gate.end_trace()
-        ended_ns = time.monotonic_ns()
-        return note_soak(self.run, soak, ends=ends, ended_ns=ended_ns, phase=SoakPhase.PRODUCED), broken
+        if self._gate.failures:
+            raise HarnessError(f"the gate failed while it moved frames: {self._gate.failures[0]}")
+        return _Produced(note_soak(self.run, soak, ends=ends, ended_ns=time.monotonic_ns()), faults, unrest)
+
+    def _ends(self, soak: Soak) -> tuple[tuple[int, ...], str | None]:
+        """Return each partition's high watermark at rest, and why there is no rest: replicas may have stayed away."""
+        try:
+            return at_rest(self._cluster, soak.topic, soak.partitions), None
+        except DeadlineExceededError as late:
+            self._tell(f"{late}: reads what leaders have committed")
+            return committed_ends(self._cluster, soak.topic, soak.partitions), str(late)
 
     def _breaker(self, soak: Soak) -> Breaker:
         topic = (soak.topic, soak.partitions)
@@ -238,12 +226,12 @@ class _Soaking:
     def _left_s(began_s: float, soak: Soak) -> float:
         return TOLD_EVERY_S if soak.duration_s is None else began_s + soak.duration_s - time.monotonic()
 
-    def finish(self, soak: Soak, broken: _Broken) -> Soaked:
+    def finish(self, produced: _Produced) -> Soaked:
         """Predict, read, count and judge; brokers run still."""
+        soak = produced.soak
         self._tell("predicts what became of every record, from the wire alone")
         self._spark.start()
-        prediction = predict_soak(self.run, soak, tell=self._tell)
-        soak = note_soak(self.run, soak, phase=SoakPhase.PREDICTED)
+        prediction = predict_soak(self.run, soak, self._options.line.rules, tell=self._tell)
         self._tell(
             f"predicted in {prediction.seconds:g} s from {prediction.events:,} events; frozen as "
             f"{prediction.digest[:12]}; Spark reads {sum(soak.ends):,} records"
@@ -260,11 +248,7 @@ class _Soaking:
             tell=self._tell,
         )
         self._tell(f"read and counted in {time.monotonic() - began_s:.1f} s")
-        note_soak(self.run, soak, phase=SoakPhase.COUNTED)
-        verdict = judge_soak(
-            self.run, soak, prediction, counted, done=broken.done, left_out=broken.left_out, notes=broken.notes
-        )
-        note_soak(self.run, soak, phase=SoakPhase.JUDGED)
+        verdict = judge_soak(self.run, soak, prediction, counted, produced.faults, unrest=produced.unrest)
         return Soaked(self.run, prediction, counted, verdict)
 
 

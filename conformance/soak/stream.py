@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from conformance.layout import TOLD_EVERY_S
-from conformance.observation.frame_events import FrameEvents
+from conformance.observation.frame_events import PRODUCE, FrameEvents, unreadable
 from conformance.observation.run_events import BrokerLives, broker_events, in_time
 from conformance.observation.wire_moments import WireMoment, WireMoments, request_key
 from conformance.record.soak import WIRE_FILE
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from conformance.record.wire import FrameEntry
     from oracle.tracing.observed import Event, RequestKey
 
-PRODUCE = 0
 Sent = Callable[[int, BatchOfIds, int], None]
 """Told of each batch that leaves a producer: its partition, its ids, and when."""
 
@@ -140,10 +139,16 @@ class ProduceEvents:
         self.unplaced = 0
 
     def of(self, moment: WireMoment) -> Iterator[Acknowledged | Refused]:
-        """Return the events of one moment: those of an answer come when it has left its broker."""
+        """Return the events of one moment: those of an answer come when it has left its broker.
+
+        Raises:
+            TraceUnreadableError: the frame was not decoded.
+        """
         frame = moment.frame
         if moment.is_delivery:
             return
+        if frame.decoded is None:
+            raise unreadable(moment, "was not decoded")
         if frame.direction == "request":
             counts = {p: entry.record_count for entry in frame.said.entries if (p := self._topic.partition_of(entry))}
             self._tell(moment)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from conformance.record.attached import append_lines
 from conformance.record.directory import RunDirectory
 from conformance.record.ledger import NOT_SENT
-from conformance.record.soak import AcksOfProducers, Soak, SoakPhase, note_soak
+from conformance.record.soak import AcksOfProducers, Soak, note_soak
 from conformance.record.soak_counted import (
     CLASSES,
     COUNTED_FILE,
@@ -107,7 +107,6 @@ def asked(**changes: Any) -> Soak:  # noqa: ANN401 - the fields of a soak
         seed=7,
         faults="seed 7",
         records=2000,
-        phase=SoakPhase.JUDGED,
         ends=(1000, 900),
         began_ns=BEGAN_NS,
         ended_ns=BEGAN_NS + 20 * S,

@@ -14,7 +14,8 @@ from conformance.clients import quiet_configuration
 from conformance.clients.topics import create_spread_topic
 from conformance.record.directory import RunDirectory
 from conformance.running.recorder import Recorder, hold_marks
-from conformance.soak.brokers import at_rest, soak_spec
+from conformance.soak.brokers import soak_spec
+from conformance.soak.rest import at_rest
 from fault_injection.cluster.client_links import relayed_bootstrap
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.releases import find_release, jars_of, schema_jar

@@ -12,7 +12,7 @@ from conformance.record.soak_faults import CutBy, FaultKind, FaultTimeline, Held
 from conformance.record.timeline import Event, read_timeline
 from conformance.soak import harming
 from conformance.soak.breaking import Breaker
-from conformance.soak.brokers import at_rest
+from conformance.soak.rest import at_rest
 from fault_injection.cluster.backend import NodeDiedError
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.cluster.health import problems

@@ -15,7 +15,7 @@ from conformance.record.soak_counted import OF_NOTE, ClassCounted, Compared, Con
 from conformance.record.soak_prediction import REPLICAS_FILE, replicas_schema, write_rows
 from conformance.record.soak_verdict import read_soak_verdict
 from conformance.record.verdict import Conformance, PromiseKept
-from conformance.soak.judging import judge_soak
+from conformance.soak.judging import FaultsOfSoak, judge_soak
 from tests.conformance.soak.judged import ALIKE, KEPT, PARTITION, PREDICTION
 from tests.conformance.soak.soaks import SOAK
 
@@ -33,18 +33,23 @@ def counted(**fields: Any) -> SoakCounted:  # noqa: ANN401 - those of SoakCounte
 
 
 def judged(
-    tmp_path: Path, found: SoakCounted, prediction: SoakPrediction = PREDICTION, acks: AcksOfProducers = SOAK.acks
+    tmp_path: Path,
+    found: SoakCounted,
+    prediction: SoakPrediction = PREDICTION,
+    acks: AcksOfProducers = SOAK.acks,
+    **how: Any,  # noqa: ANN401 - faults, unrest
 ) -> SoakVerdict:
     run = RunDirectory(tmp_path)
     write_rows(run.path / REPLICAS_FILE, [], replicas_schema())
-    verdict = judge_soak(run, replace(SOAK, acks=acks), prediction, found)
+    verdict = judge_soak(run, replace(SOAK, acks=acks), prediction, found, **how)
     assert read_soak_verdict(run) == verdict
     return verdict
 
 
-def lose(tmp_path: Path, *ids: int) -> None:
+def lose(tmp_path: Path, *ids: int, how: str = "predicted") -> None:
     (tmp_path / OF_NOTE).mkdir(parents=True)
-    table = pa.table({"record_id": [*ids, SOAK.base], "lost": [*(True for _ in ids), False]})
+    lost = [*(True for _ in ids), False]
+    table = pa.table({"record_id": [*ids, SOAK.base], "lost": lost, "judged": [how for _ in lost]})
     pq.write_table(table, tmp_path / OF_NOTE / "part-0.parquet")
 
 
@@ -75,7 +80,9 @@ def test_what_is_against_the_prediction_deviates(
     ("found", "prediction", "says"),
     [
         (counted(), replace(PREDICTION, why_not="cut short"), "cut short"),
-        (counted(), replace(PREDICTION, records={"either": 6}), "leaves open what became of 6"),
+        (counted(), replace(PREDICTION, records={"either": 6}), "leaves open what became of 6 offsets"),
+        (counted(classes={"absent": ClassCounted(either=6)}), PREDICTION, "leaves open what became of 6 records"),
+        (counted(partition={"outcomes": {}}), PREDICTION, "no record was acknowledged"),
         (counted(identity_holds=False), PREDICTION, "does not add up"),
         (counted(control=Control(10, 9, 10, 0)), PREDICTION, "sample"),
         (counted(cross_check=("lost: 3, not 2",)), PREDICTION, "lost: 3, not 2"),
@@ -92,6 +99,30 @@ def test_what_leaves_it_open_is_inconclusive(
 
 def test_a_little_may_be_left_open(tmp_path: Path) -> None:
     assert judged(tmp_path, counted(), replace(PREDICTION, records={"either": 5})).conformance is Conformance.CONFORMS
+
+
+def test_nothing_is_against_what_was_not_predicted(tmp_path: Path) -> None:
+    lose(tmp_path, SOAK.first_id(1) + 5)
+    cut_short = replace(PREDICTION, why_not="cut short", records={})
+    found = counted(classes={"lost": ClassCounted(against=1)}, partition={"not_predicted": 1_000})
+    verdict = judged(tmp_path, found, cut_short, AcksOfProducers.LEADER)
+    assert (verdict.conformance, verdict.promise) == (Conformance.INCONCLUSIVE, PromiseKept.ALLOWED_BY_SETTINGS)
+    assert judged(tmp_path, found, cut_short, AcksOfProducers.ALL).promise is PromiseKept.BROKEN
+
+
+def test_replicas_that_did_not_come_to_rest_deviate(tmp_path: Path) -> None:
+    verdict = judged(tmp_path, counted(), unrest="partition 3: out of sync: 2")
+    assert verdict.conformance is Conformance.DEVIATES
+    assert "not every replica came to rest: partition 3: out of sync: 2" in verdict.reason
+
+
+def test_without_one_of_the_faults_that_were_asked_for_nothing_was_tried(tmp_path: Path) -> None:
+    verdict = judged(tmp_path, counted(), faults=FaultsOfSoak(done=0, begun=2, left_out=3))
+    assert verdict.conformance is Conformance.INCONCLUSIVE
+    assert "none of the 5 faults was carried out" in verdict.reason
+    one = judged(tmp_path, counted(), faults=FaultsOfSoak(done=1, begun=2, left_out=3, notes=("late",)))
+    assert one.conformance is Conformance.CONFORMS
+    assert (one.faults_done, one.faults_begun, one.faults_left_out, one.notes) == (1, 2, 3, ("late",))
 
 
 def lost(**how: int) -> SoakCounted:
@@ -113,3 +144,16 @@ def test_a_loss_against_the_prediction_breaks_the_promise(tmp_path: Path) -> Non
     lose(tmp_path, SOAK.base + 1, SOAK.base + 2)
     verdict = judged(tmp_path, lost(predicted=1, against=1))
     assert (verdict.conformance, verdict.promise) == (Conformance.DEVIATES, PromiseKept.BROKEN)
+
+
+@pytest.mark.parametrize(
+    ("acks", "promise"),
+    [(AcksOfProducers.ALL, PromiseKept.BROKEN), (AcksOfProducers.LEADER, PromiseKept.ALLOWED_BY_SETTINGS)],
+)
+def test_a_loss_that_was_left_open_is_not_as_predicted(
+    tmp_path: Path, acks: AcksOfProducers, promise: PromiseKept
+) -> None:
+    lose(tmp_path, SOAK.base + 1, SOAK.base + 2, how="either")
+    verdict = judged(tmp_path, lost(either=2), acks=acks)
+    assert (verdict.conformance, verdict.promise) == (Conformance.INCONCLUSIVE, promise)
+    assert "2 acknowledged records are lost of which the wire leaves open" in verdict.reason

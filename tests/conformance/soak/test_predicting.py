@@ -16,6 +16,7 @@ from itertools import chain, combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 import pyarrow.parquet as pq
 import pytest
 
@@ -29,10 +30,11 @@ from conformance.record.soak_prediction import (
     RangeRow,
     read_soak_prediction,
 )
+from conformance.record.timeline import TIMELINE_FILE, Event, TimelineMark
 from conformance.record.wire_lines import lines_of
 from conformance.soak import stream
 from conformance.soak.batches import FollowedBatches
-from conformance.soak.predicting import RangePromises, predict_soak
+from conformance.soak.predicting import RangePromises, StandingFaults, predict_soak
 from fault_injection.wire.compressed_lines import CompressedLines
 from oracle.rules.by_version import rules_for
 from oracle.tracing import replica
@@ -173,10 +175,7 @@ def test_a_number_that_no_rule_allows_is_told(tmp_path: Path) -> None:
     answers = [n for n, line in enumerate(lines) if b'"link":"replication"' in line and b'"high_watermark":' in line]
     number = answers[len(answers) // 2]
     lines[number] = re.sub(rb'"high_watermark":\d+', b'"high_watermark":99999', lines[number])
-    (run.path / WIRE_FILE).unlink()
-    with closing(CompressedLines(run.path / WIRE_FILE)) as doctored:
-        for line in lines:
-            doctored.write(line)
+    rewrite(run, lines)
     prediction = predict_soak(run, read_soak(run))
     assert prediction.violation is not None
     assert "99999" in prediction.violation
@@ -243,6 +242,25 @@ def test_a_soak_of_plain_cases_alone_is_gone_through_once(tmp_path: Path, monkey
     assert soak.rows == []
 
 
+def test_a_produce_frame_that_nobody_could_decode_leaves_nothing_predicted(tmp_path: Path) -> None:
+    shutil.copytree(RECORDED / "4.4.0-mixed", tmp_path / "soak")
+    run = RunDirectory(tmp_path / "soak")
+    lines = list(lines_of(run.path / WIRE_FILE))
+    number = next(number for number, line in enumerate(lines) if b'"api":"Produce"' in line)
+    lines[number] = msgspec.json.encode({**msgspec.json.decode(lines[number]), "decoded": None}) + b"\n"
+    rewrite(run, lines)
+    prediction = predict_soak(run, read_soak(run))
+    assert prediction.why_not is not None
+    assert re.match(r"frame \d+ \(Produce v\d+ request\) was not decoded", prediction.why_not)
+
+
+def rewrite(run: RunDirectory, lines: list[bytes]) -> None:
+    (run.path / WIRE_FILE).unlink()
+    with closing(CompressedLines(run.path / WIRE_FILE)) as doctored:
+        for line in lines:
+            doctored.write(line)
+
+
 def test_a_trace_that_is_cut_predicts_nothing(tmp_path: Path) -> None:
     shutil.copytree(RECORDED / "4.4.0-mixed", tmp_path / "soak")
     run = RunDirectory(tmp_path / "soak")
@@ -251,3 +269,20 @@ def test_a_trace_that_is_cut_predicts_nothing(tmp_path: Path) -> None:
     prediction = predict_soak(run, read_soak(run))
     assert prediction.why_not is not None
     assert prediction.records == {"present": 0, "lost": 0, "either": 0}
+
+
+def test_a_fault_stands_from_its_mark_to_the_one_that_ends_it(tmp_path: Path) -> None:
+    marks = [
+        (10, Event.HOLD_ARMED, "soak hold 1"),
+        (20, Event.HOLD_CAUGHT, "soak hold 1"),
+        (30, Event.BROKER_KILLED, "2"),
+        (40, Event.HOLD_RELEASED, "soak hold 1"),
+        (50, Event.BROKER_STARTED, "2"),
+        (60, Event.BROKER_PAUSED, "1"),
+        (70, Event.BROKER_STARTED, "2"),
+        (80, Event.BROKER_RESUMED, "1"),
+    ]
+    lines = (msgspec.json.encode(TimelineMark(event, subject, "", t_ns=at)) for at, event, subject in marks)
+    (tmp_path / TIMELINE_FILE).write_bytes(b"".join(line + b"\n" for line in lines))
+    faults = StandingFaults(RunDirectory(tmp_path))
+    assert [at for at in range(5, 100, 10) if faults.stand_at(at)] == [25, 35, 45, 65, 75]

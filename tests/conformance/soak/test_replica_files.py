@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.reconcile.soak_replicas import PartitionLogs, compared
-from conformance.soak.brokers import at_rest, replica_files
+from conformance.soak.brokers import replica_files
+from conformance.soak.rest import at_rest
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.waiting import until
 from tests.conformance.soak.soaked_topic import BROKERS, PARTITIONS, Load, Soaked, soaked

@@ -16,7 +16,7 @@ def test_a_number_of_records_has_units(text: str, records: int) -> None:
     assert many(text) == records
 
 
-@pytest.mark.parametrize("text", ["", "M", "ten", "0", "-3", "0.1"])
+@pytest.mark.parametrize("text", ["", "M", "ten", "0", "-3", "0.1", "inf", "infM", "nan"])
 def test_what_is_no_number_of_records_is_refused(text: str) -> None:
     with pytest.raises(ArgumentTypeError):
         many(text)
@@ -42,6 +42,12 @@ def test_the_same_seed_plans_the_same_faults(capsys: pytest.CaptureFixture[str])
     assert planned(capsys, "--faults", "none") == ""
 
 
+def test_faults_are_drawn_for_as_long_as_load_lasts(capsys: pytest.CaptureFixture[str]) -> None:
+    minutes = planned(capsys, "--seed", "7", "--duration", "5m")
+    assert planned(capsys, "--seed", "7", "--duration", "1h", "--records", "300K", "--rate", "1000") == minutes
+    assert planned(capsys, "--seed", "7", "--duration", "5m", "--records", "10M", "--rate", "1000") == minutes
+
+
 def test_a_file_of_faults_is_planned_as_it_stands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "faults.yaml"
     file.write_text("faults:\n- {at_s: 5, kind: kill, broker: 2, for_s: 3}\n- {at_s: 30, kind: roll}\n")
@@ -54,6 +60,12 @@ def test_a_file_of_faults_is_planned_as_it_stands(tmp_path: Path, capsys: pytest
     ("options", "says"),
     [
         (["--replicas", "2", "--min-insync-replicas", "3"], "there are 2 replicas"),
+        (["--replicas", "1", "--min-insync-replicas", "2"], "there are 1 replicas"),
+        (["--kafka", "0.10.2.2", "--idempotent"], "0.10.2.2 has no idempotent producers (KIP-98, from 0.11 on)"),
+        (["--faults", "."], "Is a directory"),
+        (["--rules-of", "9.9.9"], "9.9.9"),
+        (["--accept", "findings.toml"], "--accept"),
+        (["--no-fetch-sessions"], "--no-fetch-sessions"),
         (["--rate", "2"], "at least one record a second"),
         (["--idempotent", "--acks", "1"], "--acks all"),
         (["--faults", "no-such-file.yaml"], "no-such-file.yaml"),
