@@ -24,7 +24,7 @@ from conformance.running.recorder import Recorder, hold_marks
 from conformance.session import backend_for, jars_for
 from conformance.soak.breaking import Breaker
 from conformance.soak.brokers import replica_files, soak_spec
-from conformance.soak.disk import check_room
+from conformance.soak.disk import check_room, check_storage
 from conformance.soak.judging import FaultsOfSoak, judge_soak
 from conformance.soak.options import soak_of, timeline_of
 from conformance.soak.predicting import predict_soak
@@ -101,7 +101,8 @@ def soak(options: SoakOptions, runs: Path, tell: Callable[[str], None]) -> Soake
     with ExitStack() as stack:
         place = work_directory("soak")
         stack.callback(shutil.rmtree, place, ignore_errors=True)
-        tell(f"{check_room(wanted, place, runs).words}; brokers' logs are in {place}")
+        room = check_room(wanted, place, runs, cross_check=options.cross_check)
+        tell(f"{room.words}; brokers' logs are in {place}")
         with SparkBeforehand(options, tell) as spark:
             spark.try_sharing(runs)
             soaking = _Soaking(options, timeline, stack, place, runs, tell)
@@ -136,6 +137,8 @@ class _Soaking:
         self._spark = stack.enter_context(new_spark(options))
         backend, why = backend_for(options.run)
         stack.callback(backend.close)
+        if backend.storage is not None:
+            check_storage(soak_of(options, "soak"), backend.storage, place)
         tell(f"{line.words}: {options.brokers} brokers, {why}")
         name = run_name(line.release.version, line.metadata.value, "soak")
         self.run = RunDirectory.create(runs, name, ("prediction", "producers"))

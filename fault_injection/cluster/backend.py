@@ -107,6 +107,11 @@ class Backend(Protocol):
         """The id (``sha256:…``) of the image that nodes run from; None where there is none, or no node ran yet."""
         ...
 
+    @property
+    def storage(self) -> Path | None:
+        """The directory in which all nodes' files are; None where each is in its own, or that is no directory here."""
+        ...
+
     def run(self, launch: NodeLaunch) -> None:
         """Start a node, for the first time or again with the data that it has."""
         ...

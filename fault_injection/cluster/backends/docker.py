@@ -102,6 +102,12 @@ class DockerBackend:
         """Return the id of the image that nodes run from, once one runs."""
         return self._image_digest
 
+    @property
+    def storage(self) -> Path | None:
+        """Return the directory of the Docker daemon, if it is on this machine."""
+        root = Path(self._client.info()["DockerRootDir"])
+        return root if root.exists() else None
+
     def run(self, launch: NodeLaunch) -> None:
         """Start a node, for the first time or again with the data that it has."""
         if self.is_running(launch.node):

@@ -32,6 +32,7 @@ class ProcessBackend:
     host = "127.0.0.1"
     client_host = "127.0.0.1"
     image_digest = None
+    storage = None
 
     def __init__(self, java: Java | None = None) -> None:
         self._java = java or find_java()

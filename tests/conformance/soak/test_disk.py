@@ -28,7 +28,7 @@ def test_a_hundred_million_records_of_three_replicas_need_what_they_took() -> No
 
 def test_small_batches_and_the_old_format_need_more() -> None:
     fast, slow, old = (
-        needed_room(soak(records=10**6, **it)).logs for it in ({}, {"rate": 1000}, {"version": "0.10.2.2"})
+        needed_room(soak(records=10**6, **it)).logs for it in ({}, {"rate": 100}, {"version": "0.10.2.2"})
     )
     assert slow > fast
     assert old > fast
@@ -74,6 +74,24 @@ def test_the_disk_of_the_runs_is_looked_at_too(tmp_path: Path, monkeypatch: pyte
     assert check_room(soak(records=10**5), brokers, runs).records == 10**5
     with pytest.raises(UsageError, match="TMPDIR"):
         check_room(soak(records=10**9), brokers, runs)
+
+
+def test_what_is_read_again_needs_room_beside_the_ledger(tmp_path: Path) -> None:
+    plain, again = needed_room(soak(records=10**8)), needed_room(soak(records=10**8), cross_check=True)
+    assert again.of_run - plain.of_run > 5 * GB
+    assert again.of_brokers == plain.of_brokers
+    assert "cross-check 6.0 GB" in again.words
+    assert check_room(soak(records=1000), tmp_path, cross_check=True).cross_check == 60_000
+
+
+def test_containers_have_their_logs_and_the_copy_that_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage, asked = shutil.disk_usage(tmp_path), soak(records=10**8)
+    free = needed_room(asked).of_brokers * 3 // 2
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=free))
+    with pytest.raises(UsageError, match="set Docker's data-root to a directory on a disk that has the room"):
+        disk.check_storage(asked, tmp_path / "docker", tmp_path / "copies")
+    monkeypatch.setattr(disk, "_device", lambda at: at.name)
+    disk.check_storage(asked, tmp_path / "docker", tmp_path / "copies")
 
 
 def test_so_many_as_it_says_would_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
