@@ -48,6 +48,7 @@ AT_NIGHT = {
     "tests/conformance/soak/test_soak_with_brokers.py": r"::test_releases_",
     # A topic that is read on another machine, on a cluster of Spark that is started for each.
     "tests/conformance/soak/test_soak_elsewhere.py": r"::",
+    "tests/conformance/soak/test_replica_files.py": r"_stays_away\[docker\]",
     # Mistakes of every kind on clusters made for them, and a good cluster of every line.
     "tests/conformance/audit/test_seeded_mistakes.py": r"::test_(?!every_check_)",
     "tests/conformance/audit/test_demonstrations_with_brokers.py": r"::test_(brokers_do_the_harm|a_topic)_|\[known-",
