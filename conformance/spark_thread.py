@@ -168,7 +168,11 @@ class SparkThread:
             ReconcileError: the topic cannot be read, or has offsets without a record, or Spark or the check failed, or
                 a cluster gives no executor.
         """
-        reading = None if tell is None else spark_watch.Reading(sum(soak.ends), sum(map(bool, soak.ends)), tell)
+
+        def reading(spark: SparkSession) -> Reading | None:
+            tasks, partitions = soak_job.reading_tasks(spark, soak), sum(map(bool, soak.ends))
+            return None if tell is None else spark_watch.Reading(sum(soak.ends), partitions, tasks, tell)
+
         return self._done(
             lambda: soak_job.reconcile_soak(
                 self._session(), run.path, soak, sampled=sampled, cross_check=cross_check, data=data
@@ -208,11 +212,11 @@ class SparkThread:
         """
         return self._done(lambda: job.reconcile_from_files(self._session(), run.path))
 
-    def _done(self, work: Callable[[], T], reading: Reading | None = None) -> T:
+    def _done(self, work: Callable[[], T], reading: Callable[[SparkSession], Reading | None] | None = None) -> T:
         self._latest = doing = self._thread.submit(work)
         return self._awaited(doing, reading)
 
-    def _awaited(self, doing: Future[T], reading: Reading | None = None) -> T:
+    def _awaited(self, doing: Future[T], reading: Callable[[SparkSession], Reading | None] | None = None) -> T:
         """Return what a work comes to; it is looked at meanwhile.
 
         Raises:
@@ -230,12 +234,13 @@ class SparkThread:
                 watch.look()
         return doing.result()
 
-    def _watch(self, reading: Reading | None) -> SparkWatch | None:
+    def _watch(self, reading: Callable[[SparkSession], Reading | None] | None) -> SparkWatch | None:
         """Return what looks at the session; None while there is none."""
         if self._current is None:
             return None
         hunger = None if is_local(self._master) else executors.Hunger(self._master, self._patience_s)
-        return spark_watch.SparkWatch(self._current, reading, hunger)
+        told = None if reading is None else reading(self._current)
+        return spark_watch.SparkWatch(self._current, told, hunger)
 
     def _require_start(self, passed_s: float) -> None:
         """Make sure that a session starts before long."""

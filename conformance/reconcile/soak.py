@@ -60,9 +60,14 @@ def soak_records(
     Raises:
         ReconcileError: the source is not there, or refuses the options.
     """
-    tasks = max(soak.partitions, _TASKS_A_CORE * spark.sparkContext.defaultParallelism)
+    tasks = reading_tasks(spark, soak)
     wanted = {number: (0, end) for number, end in enumerate(soak.ends)} if ranges is None else ranges
     return records_between(spark, soak.bootstrap, soak.topic, wanted, {**options, "minPartitions": str(tasks)})
+
+
+def reading_tasks(spark: SparkSession, soak: Soak) -> int:
+    """Return in how many tasks a topic is to be read."""
+    return max(soak.partitions, _TASKS_A_CORE * int(spark.sparkContext.defaultParallelism))
 
 
 def reconcile_soak(

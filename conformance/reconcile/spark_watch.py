@@ -37,12 +37,15 @@ class Reading:
 
     Args:
         records: how many the topic has.
-        partitions: how many of its partitions have some: the stage that reads it has as many tasks at least.
+        partitions: how many of its partitions have some.
+        tasks: in how many the topic is to be read; the source rounds for each partition, and gives each one at least.
         tell: told in a line.
     """
 
-    def __init__(self, records: int, partitions: int, tell: Callable[[str], None]) -> None:
-        self._records, self._partitions, self._tell = records, partitions, tell
+    def __init__(self, records: int, partitions: int, tasks: int, tell: Callable[[str], None]) -> None:
+        self._records, self._tell = records, tell
+        rounded = partitions if tasks > partitions else 0
+        self._tasks = range(max(tasks - rounded, partitions), max(tasks, partitions) + rounded + 1)
         self._stage: int | None = None
         self._began_s = 0.0
 
@@ -56,11 +59,12 @@ class Reading:
         """
         if not stages:
             return
-        if self._stage is None and stages[0].tasks >= self._partitions:
-            self._stage, self._began_s = stages[0].number, now_s - LOOK_EVERY_S
-        first = stages[0]
+        if self._stage is None and consumed != 0:
+            self._stage = next((one.number for one in stages if one.tasks in self._tasks), None)
+            self._began_s = now_s - LOOK_EVERY_S
+        first = next((one for one in stages if one.number == self._stage), stages[0])
         tasks = f"{first.ended:,} of {first.tasks:,} tasks"
-        if self._stage is None or first.number != self._stage:
+        if first.number != self._stage:
             self._tell(f"counts: stage {first.number}, {tasks}")
             return
         read = min(self._records, self._records * first.ended // first.tasks if consumed is None else consumed)

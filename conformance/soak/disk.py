@@ -1,7 +1,7 @@
 """How much room does a soak need on disk, and is it there? Asked before anything starts.
 
 The logs of all replicas, with what batches and indexes add; the ledger; the wire trace. What Spark reads of the topic
-is kept for a cross-check alone. Every number is at least what was measured, so that a soak that begins does not fill the disk.
+is kept for a cross-check alone. Every number is at least what was measured: a soak that begins does not fill the disk.
 """
 
 from __future__ import annotations

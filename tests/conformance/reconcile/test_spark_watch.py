@@ -19,7 +19,7 @@ RECORDS = 1000
 def told(*seen: tuple[list[StageSeen], int | None, float]) -> list[str]:
     """Return what is told of some looks, each at a time."""
     lines: list[str] = []
-    reading = Reading(RECORDS, 12, lines.append)
+    reading = Reading(RECORDS, 12, 16, lines.append)
     for stages, consumed, now_s in seen:
         reading.see(stages, consumed, now_s)
     return lines
@@ -41,8 +41,8 @@ def test_where_consumers_are_elsewhere_tasks_say_it_roughly() -> None:
 
 def test_no_rate_is_made_up_of_nothing_and_no_more_is_read_than_there_is() -> None:
     assert told(([StageSeen(3, 16, 0)], 0, 1.0), ([StageSeen(3, 16, 16)], 1003, 6.0)) == [
-        "read 0 of 1,000 (0 of 16 tasks)",
-        "read 1,000 of 1,000 (16 of 16 tasks), 100 a second, some 0 s left",
+        "counts: stage 3, 0 of 16 tasks",
+        "read 1,000 of 1,000 (16 of 16 tasks), 200 a second, some 0 s left",
     ]
 
 
@@ -50,6 +50,16 @@ def test_stages_before_and_after_the_reading_are_counts() -> None:
     before, reading, after = StageSeen(1, 2, 1), StageSeen(3, 16, 8), StageSeen(5, 16, 2)
     lines = told(([before], 0, 1.0), ([], 0, 2.0), ([reading, StageSeen(4, 16, 0)], 500, 3.0), ([after], RECORDS, 9.0))
     assert [line.partition(",")[0] for line in lines] == ["counts: stage 1", "read 500 of 1", "counts: stage 5"]
+
+
+def test_files_that_are_listed_in_many_tasks_are_not_taken_for_the_reading() -> None:
+    listed, ledger, reading = StageSeen(0, 90, 40), StageSeen(1, 40, 2), StageSeen(2, 16, 8)
+    lines = told(
+        ([listed], 0, 1.0), ([ledger, reading], 0, 2.0), ([ledger, reading], 500, 3.0), ([ledger], RECORDS, 9.0)
+    )
+    assert [line.partition(",")[0] for line in lines] == [
+        "counts: stage 0", "counts: stage 1", "read 500 of 1", "counts: stage 1",
+    ]  # fmt: skip
 
 
 def _registry_of(spark: SparkSession) -> object:
@@ -61,7 +71,7 @@ def _registry_of(spark: SparkSession) -> object:
 @pytest.mark.timeout(120)
 def test_stages_of_a_session_on_this_machine_are_seen_under_way(spark: SparkSession) -> None:
     lines: list[str] = []
-    watch = SparkWatch(spark, Reading(RECORDS, 2, lines.append), None)
+    watch = SparkWatch(spark, Reading(RECORDS, 2, 64, lines.append), None)
     watch.look()
     assert lines == []
     assert watch._consumed() == 0
@@ -77,5 +87,5 @@ def test_stages_of_a_session_on_this_machine_are_seen_under_way(spark: SparkSess
         until(is_seen, deadline_s=60, what="a stage under way")
         spark.sparkContext.cancelAllJobs()
         doing.exception()
-    assert lines[0].startswith("read 0 of 1,000 (")
-    assert lines[0].endswith(" of 64 tasks)")
+    assert lines[0].startswith("counts: stage ")
+    assert lines[0].endswith(" of 64 tasks")
