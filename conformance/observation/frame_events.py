@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING
 from conformance.observation.controller_events import ControllerEvents, IsrEvents
 from conformance.observation.errors import TraceUnreadableError
 from conformance.observation.metadata_events import MetadataEvents
-from conformance.observation.wire_moments import InFlight, request_key
+from conformance.observation.wire_moments import BETWEEN_NODES, InFlight, request_key
 from conformance.record.wire import NONE, DivergingEpoch, FrameEntry, Said, TracedFrame
 from conformance.record.wire import EpochRun as RunOfEpoch
 from conformance.wire_trace.partition import TopicOfInterest
@@ -66,7 +66,6 @@ FETCH, LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA, OFFSETS_FOR_LEADER_EPOCH, 
 CHECKED = (FETCH, LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA, OFFSETS_FOR_LEADER_EPOCH, ALTER_PARTITION)
 FABRICATED = "fabricated"
 METADATA_TOPIC = "__cluster_metadata"
-BETWEEN_NODES = ("replication", "controller")
 
 
 def is_wanted(link: str, api_key: int | None) -> bool:

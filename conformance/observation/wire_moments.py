@@ -2,7 +2,8 @@
 
 A line of ``wire.ndjson`` is written when the fate of its frame is known, so the file is ordered only roughly.
 Numbers of frames are given in the order of arrival: a moment is due when no frame with a lower number
-is missing any more. A held frame has a line from when it was caught and keeps nothing waiting.
+is missing any more. A held frame has a line from when it was caught and keeps nothing waiting, unless what follows it
+on its connection, between nodes, shows that it was delivered: then the line that says when is still to come.
 
 A frame that stays missing for more than ``WAITING_MAX`` moments is no longer waited for: it is about a
 receiver that does not read, and what it shows comes late. Frames may be missing for good only if they
@@ -31,6 +32,9 @@ SLACK_NS = 50_000_000
 LAST_INSTANT = 64
 """How many of the last frames may have arrived while the file was being ended."""
 
+BETWEEN_NODES = ("replication", "controller")
+"""Links on which a connection has one request at a time: its answer comes before the next."""
+
 GONE_ON = ("forwarded", "late", "fabricated")
 """Outcomes of frames that reached their receiver; the gate itself sent the fabricated ones."""
 
@@ -55,7 +59,9 @@ class WireMoments:
         self._path = path
         self._end = trace_end(path)
         self._waiting: list[tuple[int, int, bool, int, TracedFrame]] = []
-        self._held: set[int] = set()
+        self._held: dict[int, TracedFrame] = {}
+        self._held_on: dict[int, set[int]] = {}
+        self._owed: dict[int, int] = {}
         self._arrived: dict[int, int] = {}
         self._missing: set[int] = set()
         self._next = self._end.first_seq
@@ -75,7 +81,7 @@ class WireMoments:
             if frame is None:
                 break
             self._take(frame)
-            due_ns = self._frontier_ns - SLACK_NS
+            due_ns = min(self._frontier_ns - SLACK_NS, *self._owed.values(), self._frontier_ns)
             while self._waiting and self._waiting[0][0] <= due_ns:
                 yield self._popped()
         self._note_left_out(self._end.left_out)
@@ -104,14 +110,34 @@ class WireMoments:
         if seq in self._missing:
             raise FramesMissingError(f"{self._path.name}: frame {seq} was written too late to be put in its place")
         if seq in self._held:
-            self._held.discard(seq)
+            self._wait_no_more(seq)
+            del self._held[seq]
         else:
             self._note_arrival(seq, frame.arrived_ns)
             heapq.heappush(self._waiting, (frame.arrived_ns, seq, False, self.lines, frame))
+            self._note_shown(frame)
         if frame.outcome == "held":
-            self._held.add(seq)
+            self._held[seq] = frame
+            self._held_on.setdefault(frame.connection, set()).add(seq)
         elif frame.outcome in GONE_ON and frame.forwarded_ns is not None:
             heapq.heappush(self._waiting, (frame.forwarded_ns, seq, True, self.lines, frame))
+
+    def _note_shown(self, frame: TracedFrame) -> None:
+        """Wait for the lines of held frames that a frame shows to have been delivered: it answers them, or follows."""
+        on_connection = self._held_on.get(frame.connection)
+        if on_connection is None or frame.link not in BETWEEN_NODES:
+            return
+        for seq in on_connection:
+            held = self._held[seq]
+            if held.seq < frame.seq and held.direction != frame.direction:
+                self._owed[seq] = held.arrived_ns
+
+    def _wait_no_more(self, seq: int) -> None:
+        connection = self._held[seq].connection
+        self._owed.pop(seq, None)
+        others = self._held_on.pop(connection, set()) - {seq}
+        if others:
+            self._held_on[connection] = others
 
     def _note_left_out(self, numbers: tuple[int, ...]) -> None:
         """Note frames that have no line, so that nobody waits for them; one may be told more than once."""
@@ -127,6 +153,8 @@ class WireMoments:
         if seq >= self._next:
             self._arrived[seq] = arrived_ns
         if len(self._waiting) > WAITING_MAX:
+            for owed in tuple(self._owed):
+                self._wait_no_more(owed)
             first = min(self._arrived, default=self._next)
             self._missing.update(range(self._next, first))
             self._next = first
