@@ -197,7 +197,8 @@ def _faults(run: RunDirectory) -> FaultTimeline:
 def _left_out(run: RunDirectory, verdict: SoakVerdict) -> dict[str, object]:
     """Return the first of the faults that never came."""
     planned = _faults(run)
-    left_out = planned.sentences()[len(planned.faults) - verdict.faults_left_out :] if verdict.faults_left_out else ()
+    begun = verdict.faults_begun
+    left_out = planned.sentences()[begun : begun + verdict.faults_left_out]
     return {"planned": planned, "left_out": cleaned([one.strip() for one in left_out[:PLANNED_SHOWN]])}
 
 

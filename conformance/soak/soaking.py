@@ -40,12 +40,12 @@ from fault_injection.waiting import DeadlineExceededError
 from fault_injection.wire.proxy import GateProxy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from conformance.clients.ledger_producer import Progress
     from conformance.record.soak_counted import SoakCounted
-    from conformance.record.soak_faults import FaultTimeline
+    from conformance.record.soak_faults import FaultTimeline, PlannedFault
     from conformance.record.soak_prediction import SoakPrediction
     from conformance.record.soak_verdict import SoakVerdict
     from conformance.soak.options import SoakOptions
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 UNREAD_MAX = 1024
 """A hold is armed once so many frames at most were read that went on before."""
 SEGMENT_BYTES = 256 * 2**20
+NS = 10**9
 ARENAS = 2
 _M_ARENA_MAX = -8
 
@@ -192,7 +193,8 @@ class _Soaking:
                 self._await(producers, soak)
                 breaker.stop()
             producers.stop()
-        faults = FaultsOfSoak(breaker.done, breaker.begun, len(breaker.left_out), tuple(breaker.said))
+        left_out = due(self._timeline, breaker.left_out, (time.monotonic_ns() - soak.began_ns) / NS)
+        faults = FaultsOfSoak(breaker.done, breaker.begun, left_out, tuple(breaker.said))
         self._tell("waits until every replica is in sync and at rest")
         ends, unrest = self._ends(soak)
         self._gate.end_trace()
@@ -258,6 +260,11 @@ class _Soaking:
 SETTINGS = {"log.segment.bytes": str(SEGMENT_BYTES), "log.retention.ms": "-1"}
 """Of the brokers: nothing is deleted while a soak lasts."""
 TOPIC_SETTINGS = {"unclean.leader.election.enable": "false"}
+
+
+def due(timeline: FaultTimeline, left_out: Iterable[PlannedFault], lasted_s: float) -> int:
+    """Return how many faults were to come: of those that were drawn, the ones that were due while load lasted."""
+    return sum(1 for one in left_out if timeline.seed is None or one.at_s <= lasted_s)
 
 
 def _told(soak: Soak, progress: Progress, rate: float, passed_s: float) -> str:

@@ -216,6 +216,7 @@ LOSING = replace(
         "10 records are not as predicted",
         ("10 records are not as predicted",),
         faults_done=1,
+        faults_begun=1,
         faults_left_out=1,
         notes=("a frame that was lain in wait for never came",),
         replicas=APART,

@@ -1,4 +1,4 @@
-"""Does the tester of a soak keep its memory, however many threads have read large frames?"""
+"""Does the tester of a soak keep its memory, and which faults were to come?"""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from conformance.soak.soaking import ARENAS
+from conformance.record.soak_faults import FaultKind, FaultTimeline, PlannedFault
+from conformance.soak.soaking import ARENAS, due
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,3 +43,9 @@ def test_threads_share_the_heaps_of_the_c_library(tmp_path: Path) -> None:
         return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
     assert heaps("shared") <= ARENAS < heaps("each its own")
+
+
+def test_of_faults_that_were_drawn_those_count_that_were_due() -> None:
+    faults = tuple(PlannedFault(at_s, FaultKind.KILL, 1.0, broker=1) for at_s in (5.0, 15.0, 25.0))
+    assert due(FaultTimeline(faults, seed=7), faults[1:], lasted_s=20.0) == 1
+    assert due(FaultTimeline(faults), faults[1:], lasted_s=20.0) == 2, "whoever wrote them meant them to come"
