@@ -3,6 +3,7 @@
 One session serves a whole tester process. A session whose JVM has died is replaced by the next call.
 """
 
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -34,6 +35,9 @@ appender.stderr.layout.pattern = %d{ISO8601} %p %c: %m%n%ex
 # With one tier the JVM would set 48 MB aside for compiled code, and some 150 reconciliations fill them: there
 # Spark exits with 50 (VirtualMachineError: out of space in CodeCache for adapters). 240 MB is what all tiers get.
 _START_FAST = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+
+# Records are garbage a moment after they are read: a collector that is made for throughput keeps less memory.
+_WORK_LONG = "-XX:+UseParallelGC"
 
 _SETTINGS = {
     "spark.app.name": "kafka-conformance",
@@ -89,11 +93,15 @@ def spark_session(
 
 _JOINED = {"spark.jars": ",", "spark.driver.extraClassPath": ":", "spark.driver.extraJavaOptions": " "}
 _GIVEN = "spark.conformance.given"
+_COLLECTOR = re.compile(r"-XX:\+Use\w+GC\b")
+"""A JVM has one garbage collector, and does not start with two."""
 
 
 def _override(conf: SparkConf, given: Mapping[str, str]) -> None:
     for name, value in given.items():
         own = conf.get(name, "") if name in _JOINED else ""
+        if _COLLECTOR.search(value):
+            own = _COLLECTOR.sub("", own or "")
         conf.set(name, f"{own}{_JOINED[name]}{value}" if own else value)
     conf.set(_GIVEN, ",".join(given))
 
@@ -165,7 +173,7 @@ def _settings(
         "spark.master": master,
         "spark.local.dir": str(work_directory / "local"),
         "spark.sql.warehouse.dir": (work_directory / "warehouse").as_uri(),
-        "spark.driver.extraJavaOptions": options if many_records else f"{_START_FAST} {options}",
+        "spark.driver.extraJavaOptions": f"{_WORK_LONG if many_records else _START_FAST} {options}",
         "spark.driver.memory": "4g" if many_records else "1g",
         **_connector_settings(master, connector_jars),
     }

@@ -80,7 +80,7 @@ _IS_GIVEN_SETTINGS = """
 from conformance.reconcile.session import MANY_RECORDS, tune
 given = {
     "spark.sql.shuffle.partitions": "7",
-    "spark.driver.extraJavaOptions": "-Dof.the.user=1",
+    "spark.driver.extraJavaOptions": "-Dof.the.user=1 -XX:+UseG1GC",
     "spark.driver.extraClassPath": "/mine.jar",
 }
 jars = [Path("/spark-sql-kafka-0-10.jar")]
@@ -90,7 +90,7 @@ for records in (1, MANY_RECORDS):
     print(spark.conf.get("spark.sql.shuffle.partitions"), spark.conf.get("spark.sql.codegen.wholeStage"))
 print(spark.conf.get("spark.driver.extraClassPath"))
 options = spark.conf.get("spark.driver.extraJavaOptions")
-print(spark.sparkContext._jvm.System.getProperty("of.the.user"), "-XX:T" in options)
+print(spark.sparkContext._jvm.System.getProperty("of.the.user"), "-XX:T" in options, "Serial" in options)
 stop_session(spark)
 """
 
@@ -151,7 +151,7 @@ def test_settings_that_are_given_win_and_lists_are_added(tmp_path: Path) -> None
         "7 false",
         "7 true",
         "/spark-sql-kafka-0-10.jar:/mine.jar",
-        "1 True",
+        "1 True False",
     ]
 
 
