@@ -10,6 +10,7 @@ import signal
 import time
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from conformance.reconcile.errors import ReconcileError
@@ -169,15 +170,15 @@ class SparkThread:
                 a cluster gives no executor.
         """
 
-        def reading(spark: SparkSession) -> Reading | None:
+        def reading(spark: SparkSession, tell: Callable[[str], None]) -> Reading:
             tasks, partitions = soak_job.reading_tasks(spark, soak), sum(map(bool, soak.ends))
-            return None if tell is None else spark_watch.Reading(sum(soak.ends), partitions, tasks, tell)
+            return spark_watch.Reading(sum(soak.ends), partitions, tasks, tell)
 
         return self._done(
             lambda: soak_job.reconcile_soak(
                 self._session(), run.path, soak, sampled=sampled, cross_check=cross_check, data=data
             ),
-            reading,
+            None if tell is None else partial(reading, tell=tell),
         )
 
     def try_sharing(self, runs: Path) -> None:
@@ -212,11 +213,11 @@ class SparkThread:
         """
         return self._done(lambda: job.reconcile_from_files(self._session(), run.path))
 
-    def _done(self, work: Callable[[], T], reading: Callable[[SparkSession], Reading | None] | None = None) -> T:
+    def _done(self, work: Callable[[], T], reading: Callable[[SparkSession], Reading] | None = None) -> T:
         self._latest = doing = self._thread.submit(work)
         return self._awaited(doing, reading)
 
-    def _awaited(self, doing: Future[T], reading: Callable[[SparkSession], Reading | None] | None = None) -> T:
+    def _awaited(self, doing: Future[T], reading: Callable[[SparkSession], Reading] | None = None) -> T:
         """Return what a work comes to; it is looked at meanwhile.
 
         Raises:
@@ -234,7 +235,7 @@ class SparkThread:
                 watch.look()
         return doing.result()
 
-    def _watch(self, reading: Callable[[SparkSession], Reading | None] | None) -> SparkWatch | None:
+    def _watch(self, reading: Callable[[SparkSession], Reading] | None) -> SparkWatch | None:
         """Return what looks at the session; None while there is none."""
         if self._current is None:
             return None

@@ -81,7 +81,9 @@ class WireMoments:
             if frame is None:
                 break
             self._take(frame)
-            due_ns = min(self._frontier_ns - SLACK_NS, *self._owed.values(), self._frontier_ns)
+            due_ns = self._frontier_ns - SLACK_NS
+            if self._owed:
+                due_ns = min(due_ns, *self._owed.values())
             while self._waiting and self._waiting[0][0] <= due_ns:
                 yield self._popped()
         self._note_left_out(self._end.left_out)

@@ -211,11 +211,15 @@ MANY = {
 _SHUFFLED_TASKS_A_CORE = 2
 
 
+def _many(spark: SparkSession) -> dict[str, str]:
+    tasks = _SHUFFLED_TASKS_A_CORE * spark.sparkContext.defaultParallelism
+    return {**MANY, "spark.sql.shuffle.partitions": str(tasks)}
+
+
 def tune(spark: SparkSession, records: int) -> bool:
     """Set the session up for queries over so many records, but for what it was given; say whether they are many."""
     is_many, given = records >= MANY_RECORDS, (spark.conf.get(_GIVEN, "") or "").split(",")
-    shuffled = {"spark.sql.shuffle.partitions": str(_SHUFFLED_TASKS_A_CORE * spark.sparkContext.defaultParallelism)}
-    for name, value in ({**MANY, **shuffled} if is_many else FEW).items():
+    for name, value in (_many(spark) if is_many else FEW).items():
         if name not in given:
             spark.conf.set(name, value)
     return is_many

@@ -45,7 +45,7 @@ class Reading:
     def __init__(self, records: int, partitions: int, tasks: int, tell: Callable[[str], None]) -> None:
         self._records, self._tell = records, tell
         rounded = partitions if tasks > partitions else 0
-        self._tasks = range(max(tasks - rounded, partitions), max(tasks, partitions) + rounded + 1)
+        self._tasks = range(max(tasks - rounded, partitions), tasks + rounded + 1)
         self._stage: int | None = None
         self._began_s = 0.0
 

@@ -174,9 +174,8 @@ def _beside_the_value(soak: Soak) -> float:
     """Return how many bytes of log a record has beside its value: a batch is what comes while a client lingers."""
     if not stamps_epochs(soak.version):
         return MESSAGE_BYTES
-    of_one_queue = (
-        BATCH_RECORDS if soak.rate is None else soak.rate / (soak.producers * soak.partitions) * LINGER_MS / 1000
-    )
+    queues, linger_s = soak.producers * soak.partitions, LINGER_MS / 1000
+    of_one_queue = BATCH_RECORDS if soak.rate is None else soak.rate / queues * linger_s
     return RECORD_BYTES + BATCH_BYTES / min(BATCH_RECORDS, max(1.0, of_one_queue))
 
 

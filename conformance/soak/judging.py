@@ -104,13 +104,11 @@ def _undecided(prediction: SoakPrediction, counted: SoakCounted) -> Iterator[str
     """Yield what leaves it open whether all is as predicted."""
     if prediction.why_not is not None:
         yield f"nothing could be predicted: {prediction.why_not}"
-    open_offsets = prediction.records.get(RangeFate.EITHER, 0)
-    if open_offsets > OPEN_MAX * prediction.touched:
-        yield f"the wire leaves open what became of {open_offsets:,} offsets; faults touched {prediction.touched:,}"
-    open_records = counted.left_open
-    if open_records > OPEN_MAX * prediction.touched:
-        yield f"the wire leaves open what became of {open_records:,} records; faults touched {prediction.touched:,}"
-    elif lost := counted.total("lost").either:
+    most = OPEN_MAX * prediction.touched
+    for what, count in (("offsets", prediction.records.get(RangeFate.EITHER, 0)), ("records", counted.left_open)):
+        if count > most:
+            yield f"the wire leaves open what became of {count:,} {what}; faults touched {prediction.touched:,}"
+    if counted.left_open <= most and (lost := counted.total("lost").either):
         yield f"{lost:,} acknowledged records are lost of which the wire leaves open what became of them"
     if not counted.identity_holds:
         yield "what was counted does not add up to the rows that were read"

@@ -17,6 +17,7 @@ from __future__ import annotations
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
+from conformance.soak.rest import by_leader
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until
 from fault_injection.wire.points import Point
 
@@ -212,8 +213,8 @@ def _when_outgrown(harms: Harms, broker: int) -> Callable[[], None]:
 
     def have_grown() -> bool:
         seen, wanted = harms.topic.agreed(), harms.topic.replicas.checkpointed(broker)
-        for leader in {it.leader for it in seen.values() if it.leader is not None}:
-            led = frozenset(one for one, it in seen.items() if it.leader == leader)
+        leaders = {number: it.leader for number, it in seen.items() if it.leader is not None}
+        for leader, led in by_leader(leaders).items():
             for number, end in harms.topic.ends(leader, led).items():
                 if end < wanted.get(number, 0) and broker in seen[number].replicas:
                     raise NotYetError(f"partition {number} ends at {end}, its high watermark was {wanted[number]}")

@@ -45,9 +45,14 @@ class InSync:
 
     def _ends_of_leaders(self, led: Mapping[int, tuple[int, frozenset[int]]]) -> dict[int, int]:
         ends: dict[int, int] = {}
-        for leader in {leader for leader, _ in led.values()}:
-            ends |= self._topic.ends(leader, frozenset(one for one, (leads, _) in led.items() if leads == leader))
+        for leader, partitions in by_leader({number: leader for number, (leader, _) in led.items()}).items():
+            ends |= self._topic.ends(leader, partitions)
         return ends
+
+
+def by_leader(leaders: Mapping[int, int]) -> dict[int, frozenset[int]]:
+    """Return which partitions each broker leads, given who leads each partition."""
+    return {leader: frozenset(one for one, who in leaders.items() if who == leader) for leader in leaders.values()}
 
 
 def _by_follower(led: Mapping[int, tuple[int, frozenset[int]]]) -> dict[int, frozenset[int]]:
@@ -87,12 +92,12 @@ def committed_ends(
     """
 
     def told() -> tuple[int, ...]:
-        leaders = {number: seen.leader for number, seen in topic_seen.agreed().items()}
+        seen = topic_seen.agreed()
+        leaders = {number: it.leader for number, it in seen.items() if it.leader is not None}
+        if without := sorted(seen.keys() - leaders.keys()):
+            raise NotYetError(f"partitions {without} have no leader")
         found: dict[int, int] = {}
-        for leader in set(leaders.values()):
-            if leader is None:
-                raise NotYetError(f"partitions {[one for one, who in leaders.items() if who is None]} have no leader")
-            led = frozenset(one for one, who in leaders.items() if who == leader)
+        for leader, led in by_leader(leaders).items():
             found |= topic_seen.high_watermarks(leader, topic_seen.ends(leader, led))
         return tuple(found[number] for number in range(partitions))
 

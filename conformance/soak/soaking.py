@@ -24,13 +24,14 @@ from conformance.running.recorder import Recorder, hold_marks
 from conformance.session import backend_for, jars_for
 from conformance.soak.breaking import Breaker
 from conformance.soak.brokers import replica_files, soak_spec
+from conformance.soak.course import NS
 from conformance.soak.disk import check_room, check_storage
 from conformance.soak.judging import FaultsOfSoak, judge_soak
 from conformance.soak.options import soak_of, timeline_of
 from conformance.soak.predicting import predict_soak
 from conformance.soak.producing import SoakProducers, loads_of
 from conformance.soak.rest import at_rest, committed_ends
-from conformance.soak.spark_beforehand import SparkBeforehand, new_spark
+from conformance.soak.spark_beforehand import new_spark, spark_beforehand
 from conformance.spark_extra import CROSS_CHECK_MISSING, has_cross_check
 from conformance.work_directory import work_directory
 from fault_injection.cluster.client_links import relayed_bootstrap
@@ -49,11 +50,11 @@ if TYPE_CHECKING:
     from conformance.record.soak_prediction import SoakPrediction
     from conformance.record.soak_verdict import SoakVerdict
     from conformance.soak.options import SoakOptions
+    from conformance.soak.spark_beforehand import SparkBeforehand
 
 UNREAD_MAX = 1024
 """A hold is armed once so many frames at most were read that went on before."""
 SEGMENT_BYTES = 256 * 2**20
-NS = 10**9
 ARENAS = 2
 _M_ARENA_MAX = -8
 
@@ -104,7 +105,7 @@ def soak(options: SoakOptions, runs: Path, tell: Callable[[str], None]) -> Soake
         stack.callback(shutil.rmtree, place, ignore_errors=True)
         room = check_room(wanted, place, runs, cross_check=options.cross_check)
         tell(f"{room.words}; brokers' logs are in {place}")
-        with SparkBeforehand(options, tell) as spark:
+        with spark_beforehand(options, tell) as spark:
             spark.try_sharing(runs)
             soaking = _Soaking(options, timeline, stack, place, runs, tell)
             soaking.try_reaching_by(spark)
@@ -138,10 +139,11 @@ class _Soaking:
         self._spark = stack.enter_context(new_spark(options))
         backend, why = backend_for(options.run)
         stack.callback(backend.close)
-        if backend.storage is not None:
-            check_storage(soak_of(options, "soak"), backend.storage, place)
-        tell(f"{line.words}: {options.brokers} brokers, {why}")
         name = run_name(line.release.version, line.metadata.value, "soak")
+        wanted, storage = soak_of(options, topic_name("soak", name)), backend.storage
+        if storage is not None:
+            check_storage(wanted, storage, place)
+        tell(f"{line.words}: {options.brokers} brokers, {why}")
         self.run = RunDirectory.create(runs, name, ("prediction", "producers"))
         write_faults(self.run, timeline)
         self._recorder = stack.enter_context(Recorder(self.run.path))
@@ -156,7 +158,6 @@ class _Soaking:
             )
         )
         self._gate.trace_to(self.run.path / WIRE_FILE, lambda frame: is_wanted(frame.link, frame.api_key))
-        wanted = soak_of(options, topic_name("soak", name))
         spec = soak_spec(
             line.release, line.metadata, options.brokers, wanted.lag_time_max_ms, SETTINGS, options.advertised
         )

@@ -6,7 +6,7 @@ What is tried is not the session that counts later: for hours it would keep what
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from conformance.clients.topics import create_spread_topic
 from conformance.reconcile.errors import ReconcileError
@@ -19,7 +19,6 @@ from fault_injection.releases import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
-    from types import TracebackType
 
     from conformance.soak.options import SoakOptions
 
@@ -30,46 +29,45 @@ def new_spark(options: SoakOptions) -> SparkThread:
     return SparkThread(master, records=records, settings=options.spark_settings)
 
 
-class SparkBeforehand:
-    """Tries Spark; a context manager. On this machine that it starts; elsewhere also what its executors can do.
+@contextmanager
+def spark_beforehand(options: SoakOptions, tell: Callable[[str], None]) -> Iterator[SparkBeforehand]:
+    """Try Spark: on this machine that it starts; elsewhere what is yielded tries what its executors can do.
 
     Args:
         options: of the soak.
         tell: told what is tried.
 
     Raises:
-        UsageError: on entering, and by each trial: it does not start, or executors cannot do what is tried.
+        UsageError: it does not start.
+    """
+    if is_local(options.run.spark_master):
+        _try_here(options)
+        yield SparkBeforehand(options, tell, None)
+        return
+    with new_spark(options) as elsewhere:
+        await_spark(tell, elsewhere, options.run.spark_master)
+        yield SparkBeforehand(options, tell, elsewhere)
+
+
+def _try_here(options: SoakOptions) -> None:
+    with _refusing():
+        require_java()
+        if options.spark_settings:
+            with new_spark(options) as spark:
+                spark.await_started()
+
+
+class SparkBeforehand:
+    """A Spark that has started. Each trial raises UsageError if executors cannot do what is tried.
+
+    Args:
+        options: of the soak.
+        tell: told what is tried.
+        elsewhere: the session of a cluster; None where Spark is on this machine, which can do all of it.
     """
 
-    def __init__(self, options: SoakOptions, tell: Callable[[str], None]) -> None:
-        self._options, self._tell = options, tell
-        self._elsewhere: SparkThread | None = None
-
-    def __enter__(self) -> Self:
-        master = self._options.run.spark_master
-        if is_local(master):
-            self._try_here()
-            return self
-        self._elsewhere = new_spark(self._options)
-        try:
-            await_spark(self._tell, self._elsewhere, master)
-        except BaseException:
-            self._elsewhere.close()
-            raise
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._elsewhere is not None:
-            self._elsewhere.close()
-
-    def _try_here(self) -> None:
-        with _refusing():
-            require_java()
-            if self._options.spark_settings:
-                with new_spark(self._options) as spark:
-                    spark.await_started()
+    def __init__(self, options: SoakOptions, tell: Callable[[str], None], elsewhere: SparkThread | None) -> None:
+        self._options, self._tell, self._elsewhere = options, tell, elsewhere
 
     def try_sharing(self, runs: Path) -> None:
         """Make sure that executors write and read where soaks have their directories."""
