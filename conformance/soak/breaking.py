@@ -59,6 +59,7 @@ class Breaker:
         begun: how many were begun: those, what did not go as planned, and what the end cut short.
         said: what did not go as planned, in words.
         left_out: the faults that never came: it was stopped, or replicas did not come back in sync.
+        is_over: no fault is under way, and none is to come.
         failure: what ended it before its time.
     """
 
@@ -107,6 +108,11 @@ class Breaker:
     def left_out(self) -> tuple[PlannedFault, ...]:
         """Return the faults that have not come."""
         return self._faults[self.begun :]
+
+    @property
+    def is_over(self) -> bool:
+        """Return whether no fault is under way, and none is to come: carried out or not, all are healed."""
+        return not self._thread.is_alive()
 
     def stop(self) -> None:
         """Take back what stands, wait until every replica is in sync, and return.

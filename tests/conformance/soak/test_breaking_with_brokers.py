@@ -89,9 +89,10 @@ def carried_out(
     topic = brokers.topic(name)
     with Load(brokers, topic, acks) as load:
         with breaking(brokers, name, *faults) as (breaker, run):
-            until(lambda: not breaker.left_out or breaker.failure, deadline_s=300, what="all faults to be done")
+            until(lambda: breaker.is_over, deadline_s=300, what="all faults to be done")
         load.stop()
     assert breaker.said == []
+    assert breaker.done == breaker.begun == len(faults)
     assert load.acknowledged
     read = brokers.read(topic, at_rest(brokers.cluster, topic, PARTITIONS))
     marks = read_timeline(run)
@@ -189,7 +190,8 @@ def test_whatever_ends_it_heals_what_stands(brokers: Soaked, kind: FaultKind, do
     with breaking(brokers, name, fault) as (breaker, run):
         until(lambda: is_done(run), deadline_s=60, what=f"{done} on the timeline")
         breaker.stop()
-        assert breaker.left_out == (fault,)
+        assert (breaker.done, breaker.begun, breaker.left_out) == (0, 1, ())
+        assert "cut short by the end of the load" in breaker.said[-1]
         assert problems(brokers.cluster) == ()
     assert_whole(brokers, read_timeline(run))
 
@@ -199,7 +201,7 @@ def test_a_frame_that_never_comes_is_said_and_marked(brokers: Soaked, monkeypatc
     topic = brokers.topic("absent")
     of_itself = PlannedFault(0.0, _K.HOLD, 1.0, follower=1, leader=1)
     with breaking(brokers, topic, of_itself) as (breaker, run):
-        until(lambda: not breaker.left_out, deadline_s=60, what="it to be given up")
+        until(lambda: breaker.is_over, deadline_s=60, what="it to be given up")
     never, instead = breaker.said
     assert "hold_frame never fired: it awaited fetch_request, source 1, destination 1" in never
     assert "hold of 0 s did not go as planned" in instead
