@@ -48,6 +48,7 @@ OWN_SETTINGS = {
 _MAY_BE_DONE = frozenset({None, "_TIMED_OUT", "REQUEST_TIMED_OUT"})
 """What is told of a request that a controller may have taken all the same."""
 KNOWN_S = 30.0
+ASKED_EVERY_S = 0.25
 SETTLE_S = 60.0
 
 
@@ -195,13 +196,36 @@ def _there(topic: TopicOfClients, options: LedgerOptions) -> TopicSeenByClients:
     return seen
 
 
+def _answered(
+    topic: TopicOfClients, seen: TopicSeenByClients
+) -> tuple[TopicSeenByClients, dict[int, int], dict[int, int]]:
+    """Wait until the leader of every partition tells its high watermark and its log start offset.
+
+    One that was seen may have been followed by another since, which is not asked by the epoch of the first (KIP-320).
+
+    Raises:
+        NotAnsweredError: one does not.
+    """
+
+    def answered() -> tuple[TopicSeenByClients, dict[int, int], dict[int, int]]:
+        now = topic.seen() or seen
+        starts, firsts = topic.offsets(now.partitions), topic.offsets(now.partitions, EARLIEST)
+        for one in now.partitions:
+            if not {one.partition} <= starts.keys() & firsts.keys():
+                raise NotYetError(f"the leader of partition {one.partition} does not answer")
+        return now, starts, firsts
+
+    try:
+        return until(answered, deadline_s=KNOWN_S, what="every leader to answer", interval_s=ASKED_EVERY_S)
+    except DeadlineExceededError as error:
+        raise NotAnsweredError(str(error.last_seen)) from error
+
+
 def _attached(
     topic: TopicOfClients, seen: TopicSeenByClients, options: LedgerOptions, *, is_idempotent: bool
 ) -> Attached:
-    starts, firsts = topic.offsets(seen.partitions), topic.offsets(seen.partitions, EARLIEST)
+    seen, starts, firsts = _answered(topic, seen)
     count = len(seen.partitions)
-    if len(starts) < count or len(firsts) < count:
-        raise NotAnsweredError("the leader of a partition does not answer")
     others = sum(starts.values()) - sum(firsts.values())
     if others and not options.beside_others:
         message = f"--topic {options.topic} has some {others:,} records of others: --beside-others counts them apart"
