@@ -17,20 +17,20 @@ junit = $(if $(JUNIT),--junitxml=$(JUNIT)/$(1).xml)
 STARTS := broker or docker or spark
 by_day = $(if $(filter no,$(NIGHTLY)), and not nightly)
 # The model's longest searches are marked slow and no_cover (what they reach by chance counts for no coverage), and are
-# half of its tests' time. NIGHTLY=no leaves them to `make test-searches`, and what is marked nightly to
-# `make test-nightly`, as .ci/run does: the nightly has a job for each.
+# half of its tests' time; to count branches makes the others three times as long. NIGHTLY=no leaves both to
+# `make test-oracle`, and what else is marked nightly to `make test-nightly`, as .ci/run does: the nightly has a job for each.
 LONGEST := slow and no_cover
 NIGHTLY ?= yes
 PYTEST := $(BIN)/python -m pytest --dist loadfile
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help setup setup-dev pins lock conformance soak test check test-aside test-oracle test-searches test-nightly test-pure test-lanes test-alone lint guarantees docs jre-image clean
+.PHONY: help setup setup-dev pins lock conformance soak test check test-aside test-oracle test-nightly test-pure test-lanes test-alone lint guarantees docs jre-image clean
 
 help:
 	@echo "make conformance [KAFKA=4.4.0] [BACKEND=auto|docker|process] [ARGS='--metadata zookeeper']"
 	@echo "                   set up, run the quick profile on real brokers, write the HTML report"
 	@echo "make test        set up, run the whole test suite [JUNIT=DIRECTORY] [NIGHTLY=no: without the next two]"
-	@echo "make test-searches  the model's longest searches alone"
+	@echo "make test-oracle    the model's tests, its longest searches among them, with every branch of it reached"
 	@echo "make test-nightly   other releases, backends and whole runs, the like of which the rest of the tests has too"
 	@echo "make soak        10^6 records under faults for about a minute, each predicted from the wire and reconciled [KAFKA=4.4.0]"
 	@echo "make check       lint, and every test that starts no broker, container, Spark or zsh, without the longest searches"
@@ -88,11 +88,8 @@ check: lint
 	@$(PYTEST) -q -n auto -m "not ($(STARTS) or shells or slow)"
 
 test-oracle: setup-dev
-	@$(PYTEST) -q -n auto tests/oracle $(if $(filter no,$(NIGHTLY)),-m "not ($(LONGEST)) and not nightly") $(call junit,oracle) \
-	  --cov=oracle --cov-branch --cov-report=term:skip-covered --cov-fail-under=100
-
-test-searches: setup-dev
-	@$(PYTEST) -q -n auto tests/oracle -m "$(LONGEST)" $(call junit,searches)
+	@$(PYTEST) -q -n auto tests/oracle $(call junit,oracle) $(if $(filter no,$(NIGHTLY)),-m "not ($(LONGEST)) and not nightly", \
+	  --cov=oracle --cov-branch --cov-report=term:skip-covered --cov-fail-under=100)
 
 test-pure: setup-dev
 	@$(PYTEST) -q -n auto --ignore=tests/oracle -m "not ($(STARTS))$(by_day)" $(call junit,pure)
@@ -106,8 +103,8 @@ test-lanes: setup-dev
 	@$(PYTEST) -n 2 --durations=15 --ignore=tests/oracle -m "($(STARTS)) and not alone$(by_day)" $(call junit,lanes)
 
 test-nightly: setup-dev
-	@$(PYTEST) -n 2 --durations=15 -m "nightly and not alone" $(call junit,nightly)
-	@$(PYTEST) -n 2 --durations=5 -m "nightly and alone" $(call junit,nightly-alone)
+	@$(PYTEST) -n 2 --durations=15 --ignore=tests/oracle -m "nightly and not alone" $(call junit,nightly)
+	@$(PYTEST) -n 2 --durations=5 --ignore=tests/oracle -m "nightly and alone" $(call junit,nightly-alone)
 
 test-alone: setup-dev
 	@$(PYTEST) -n 2 --durations=5 --ignore=tests/oracle -m "($(STARTS)) and alone$(by_day)" $(call junit,alone)

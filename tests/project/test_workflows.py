@@ -217,13 +217,13 @@ def test_what_ci_leaves_out_is_a_job_of_the_nightly() -> None:
                 ["test-pure", "NIGHTLY=no"],
                 ["test-alone", "NIGHTLY=no"],
             ),
-            *(["test-searches"], ["test-nightly"]),
+            *(["test-oracle"], ["test-nightly"]),
         )
     )
     jobs = workflow("nightly.yml")["jobs"]
 
     assert [jobs[name]["steps"][-1]["run"] for name in ("searches", "others")] == [
-        "make test-searches",
+        "make test-oracle",
         "make test-nightly",
     ]
     assert ' and not alone and not nightly"' in lanes
@@ -231,8 +231,11 @@ def test_what_ci_leaves_out_is_a_job_of_the_nightly() -> None:
     assert ' and alone and not nightly"' in alone
     assert '-m "nightly and not alone"' in nightly
     assert '-m "nightly and alone"' in nightly
-    assert ' tests/oracle -m "not (slow and no_cover) and not nightly" ' in left
-    assert ' tests/oracle -m "slow and no_cover"' in searched
+    assert ' tests/oracle  -m "not (slow and no_cover) and not nightly"' in left
+    assert " tests/oracle " in searched
+    assert " -m " not in searched.partition(" -m pytest ")[2]
+    assert ("--cov-fail-under=100" in left, "--cov-fail-under=100" in searched) == (False, True)
+    assert nightly.count(" --ignore=tests/oracle ") == 2
 
 
 def test_the_night_has_what_the_day_has_the_like_of() -> None:
