@@ -121,8 +121,8 @@ def _answered(verdict: SoakVerdict, counted: SoakCounted) -> dict[str, object]:
         "conformance_means": CONFORMANCE_MEANS.get(verdict.conformance, ""),
         "promise": PROMISE_LOOKS[verdict.promise],
         "promise_reason": kept if verdict.findings else "",
-        "notes": verdict.notes[:NOTES_SHOWN],
-        "more_notes": len(verdict.notes[NOTES_SHOWN:]),
+        "notes": verdict.faults.notes[:NOTES_SHOWN],
+        "more_notes": len(verdict.faults.notes[NOTES_SHOWN:]),
         "deeds_shown": DEEDS_SHOWN,
         "deeds_open": DEEDS_OPEN,
     }
@@ -197,8 +197,8 @@ def _faults(run: RunDirectory) -> FaultTimeline:
 def _left_out(run: RunDirectory, verdict: SoakVerdict) -> dict[str, object]:
     """Return the first of the faults that never came."""
     planned = _faults(run)
-    begun = verdict.faults_begun
-    left_out = planned.sentences()[begun : begun + verdict.faults_left_out]
+    begun = verdict.faults.begun
+    left_out = planned.sentences()[begun : begun + verdict.faults.left_out]
     return {"planned": planned, "left_out": cleaned([one.strip() for one in left_out[:PLANNED_SHOWN]])}
 
 

@@ -241,17 +241,17 @@ def _tell(console: Console, options: SoakOptions, done: Soaked) -> None:
     console.answer(f"  replicas: {_replicas(done)}")
     for finding in verdict.findings[1:]:
         console.answer(f"  {finding}")
-    for note in verdict.notes:
+    for note in verdict.faults.notes:
         console.complain(note)
     console.answer(f"report: {page}")
 
 
 def _faults(verdict: SoakVerdict) -> str:
     """Return in words what became of the faults."""
-    told = f"{verdict.faults_done} faults"
+    told = f"{verdict.faults.done} faults"
     not_done = {
-        "not carried out whole": verdict.faults_begun - verdict.faults_done,
-        "left out": verdict.faults_left_out,
+        "not carried out whole": verdict.faults.begun - verdict.faults.done,
+        "left out": verdict.faults.left_out,
     }
     others = ", ".join(f"{count} {words}" for words, count in not_done.items() if count)
     return f"{told} ({others})" if others else told

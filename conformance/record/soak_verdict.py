@@ -59,6 +59,23 @@ class ReplicasJudged:
 
 
 @dataclass(frozen=True, slots=True)
+class FaultsOfSoak:
+    """What became of the faults of a soak.
+
+    Attributes:
+        done: how many were carried out as planned, and healed.
+        begun: how many were begun: those, what did not go as planned, and what the end of load cut short.
+        left_out: how many never came.
+        notes: what did not go as planned, in sentences; no finding about brokers.
+    """
+
+    done: int = 0
+    begun: int = 0
+    left_out: int = 0
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SoakVerdict:
     """The end of a soak.
 
@@ -67,10 +84,7 @@ class SoakVerdict:
         promise: whether acknowledged records were kept, as the settings promise.
         reason: the first thing to know, in a sentence.
         findings: what deviates, or leaves it open, in sentences.
-        faults_done: how many faults were carried out as planned, and healed.
-        faults_begun: how many were begun: those, what did not go as planned, and what the end of load cut short.
-        faults_left_out: how many of the timeline never came.
-        notes: what did not go as planned, in sentences; no finding about brokers.
+        faults: what became of those that were asked for.
         replicas: how their logs compare with the prediction; None if they were not compared.
     """
 
@@ -78,10 +92,7 @@ class SoakVerdict:
     promise: PromiseKept
     reason: str
     findings: tuple[str, ...] = ()
-    faults_done: int = 0
-    faults_begun: int = 0
-    faults_left_out: int = 0
-    notes: tuple[str, ...] = ()
+    faults: FaultsOfSoak = FaultsOfSoak()
     replicas: ReplicasJudged | None = None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
@@ -12,7 +11,7 @@ import pyarrow.parquet as pq
 from conformance.record.attached import IDS_MAX
 from conformance.record.soak_counted import OF_NOTE, ComparedAs
 from conformance.record.soak_tables import read_replicas
-from conformance.record.soak_verdict import SoakVerdict
+from conformance.record.soak_verdict import FaultsOfSoak, SoakVerdict
 from conformance.record.verdict import VERDICT_FILE, Conformance, PromiseKept
 from conformance.soak.judging_replicas import JudgedReplicas
 from oracle.vocabulary import Acks, ProduceOutcome, RangeFate
@@ -28,23 +27,6 @@ if TYPE_CHECKING:
 OPEN_MAX = 0.01
 """So much of what faults touched may be left open."""
 NOT_COMPARED = "the logs of the replicas were not compared"
-
-
-@dataclass(frozen=True, slots=True)
-class FaultsOfSoak:
-    """What became of the faults of a soak.
-
-    Attributes:
-        done: how many were carried out as planned, and healed.
-        begun: how many were begun; not all of them went as planned, or were over when load ended.
-        left_out: how many never came.
-        notes: what did not go as planned, in sentences.
-    """
-
-    done: int = 0
-    begun: int = 0
-    left_out: int = 0
-    notes: tuple[str, ...] = ()
 
 
 def judge_soak(
@@ -76,8 +58,7 @@ def judge_soak(
     findings = (*against, *undecided)
     conformance = Conformance.DEVIATES if against else Conformance.INCONCLUSIVE if undecided else Conformance.CONFORMS
     judged = None if replicas is None else replicas.judged()
-    about = (faults.done, faults.begun, faults.left_out, faults.notes, judged)
-    verdict = SoakVerdict(conformance, promise, findings[0] if findings else why, findings, *about)
+    verdict = SoakVerdict(conformance, promise, findings[0] if findings else why, findings, faults, judged)
     run.write(VERDICT_FILE, verdict)
     return verdict
 

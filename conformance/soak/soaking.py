@@ -20,13 +20,14 @@ from conformance.probes.connection import BrokerConnection, partition_metadata
 from conformance.record.directory import RunDirectory, run_name, topic_name
 from conformance.record.soak import WIRE_FILE, Soak, note_soak
 from conformance.record.soak_faults import write_faults
+from conformance.record.soak_verdict import FaultsOfSoak
 from conformance.running.recorder import Recorder, hold_marks
 from conformance.session import backend_for, jars_for
 from conformance.soak.breaking import Breaker
 from conformance.soak.brokers import replica_files, soak_spec
 from conformance.soak.course import NS
 from conformance.soak.disk import check_room, check_storage
-from conformance.soak.judging import FaultsOfSoak, judge_soak
+from conformance.soak.judging import judge_soak
 from conformance.soak.options import soak_of, timeline_of
 from conformance.soak.predicting import predict_soak
 from conformance.soak.producing import SoakProducers, loads_of

@@ -37,7 +37,7 @@ from conformance.record.soak_prediction import (
     ranges_schema,
     write_rows,
 )
-from conformance.record.soak_verdict import ApartAs, JudgedRange, ReplicasJudged, SoakVerdict
+from conformance.record.soak_verdict import ApartAs, FaultsOfSoak, JudgedRange, ReplicasJudged, SoakVerdict
 from conformance.record.timeline import TIMELINE_FILE, Event, TimelineMark
 from conformance.record.verdict import VERDICT_FILE, Conformance, PromiseKept
 from oracle.vocabulary import RangeFate
@@ -170,7 +170,12 @@ KEPT = SoakFiles(
         counted_in(0, 1000, {"kept": ClassCounted(1000)}), counted_in(1, 900, {"kept": ClassCounted(900)})
     ),
     verdict=SoakVerdict(
-        Conformance.CONFORMS, PromiseKept.KEPT, "all 1,894 acknowledged records are there", (), 1, replicas=ALIKE
+        Conformance.CONFORMS,
+        PromiseKept.KEPT,
+        "all 1,894 acknowledged records are there",
+        (),
+        FaultsOfSoak(1, 1),
+        ALIKE,
     ),
     course=flowing(2, 20.0, 100),
     faults=FaultTimeline((PlannedFault(5.0, FaultKind.KILL, 3.0, broker=1),), seed=7),
@@ -215,10 +220,7 @@ LOSING = replace(
         PromiseKept.ALLOWED_BY_SETTINGS,
         "10 records are not as predicted",
         ("10 records are not as predicted",),
-        faults_done=1,
-        faults_begun=1,
-        faults_left_out=1,
-        notes=("a frame that was lain in wait for never came",),
+        faults=FaultsOfSoak(1, 1, 1, ("a frame that was lain in wait for never came",)),
         replicas=APART,
     ),
     faults=FaultTimeline(

@@ -13,7 +13,7 @@ from conformance.record.directory import RunDirectoryError
 from conformance.record.soak_counted import ClassCounted, Control
 from conformance.record.soak_course import LedState, PartitionCourse
 from conformance.record.soak_faults import FaultKind, FaultTimeline, PlannedFault
-from conformance.record.soak_verdict import SoakVerdict
+from conformance.record.soak_verdict import FaultsOfSoak, SoakVerdict
 from conformance.record.timeline import Event, TimelineMark
 from conformance.record.verdict import VERDICT_FILE, Conformance, PromiseKept
 from oracle.vocabulary import RangeFate
@@ -61,7 +61,9 @@ def big() -> SoakFiles:
         )
     ]
     classes = {"kept": ClassCounted(each - 405), "lost": ClassCounted(401), "indeterminate_present": ClassCounted(0, 4)}
-    verdict = SoakVerdict(Conformance.CONFORMS, PromiseKept.ALLOWED_BY_SETTINGS, "80,200 records are lost", (), 360)
+    verdict = SoakVerdict(
+        Conformance.CONFORMS, PromiseKept.ALLOWED_BY_SETTINGS, "80,200 records are lost", (), FaultsOfSoak(360, 360)
+    )
     return SoakFiles(
         soak=asked(partitions=partitions, records=10**8, ends=(each,) * partitions, ended_ns=BEGAN_NS + 3600 * S),
         counted=counted_of(*(counted_in(number, each, classes) for number in range(partitions))),
@@ -249,7 +251,7 @@ def test_texts_are_escaped(tmp_path: Path) -> None:
     files = replace(
         LOSING,
         soak=asked(topic=nasty, faults=nasty),
-        verdict=replace(LOSING.verdict, reason=nasty, findings=(nasty,), notes=(nasty,)),
+        verdict=replace(LOSING.verdict, reason=nasty, findings=(nasty,), faults=FaultsOfSoak(notes=(nasty,))),
         marks=tuple(killed(1, 5.0, 3.0, nasty)),
         ranges=(ranged(0, 0, 0, 9, LOST, nasty),),
     )

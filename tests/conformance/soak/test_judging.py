@@ -13,9 +13,9 @@ from conformance.record.directory import RunDirectory
 from conformance.record.soak import AcksOfProducers
 from conformance.record.soak_counted import OF_NOTE, ClassCounted, Compared, Control, SoakCounted
 from conformance.record.soak_prediction import REPLICAS_FILE, replicas_schema, write_rows
-from conformance.record.soak_verdict import read_soak_verdict
+from conformance.record.soak_verdict import FaultsOfSoak, read_soak_verdict
 from conformance.record.verdict import Conformance, PromiseKept
-from conformance.soak.judging import FaultsOfSoak, judge_soak
+from conformance.soak.judging import judge_soak
 from tests.conformance.soak.judged import ALIKE, KEPT, PARTITION, PREDICTION
 from tests.conformance.soak.soaks import SOAK
 
@@ -122,7 +122,7 @@ def test_without_one_of_the_faults_that_were_asked_for_nothing_was_tried(tmp_pat
     assert "none of the 5 faults was carried out" in verdict.reason
     one = judged(tmp_path, counted(), faults=FaultsOfSoak(done=1, begun=2, left_out=3, notes=("late",)))
     assert one.conformance is Conformance.CONFORMS
-    assert (one.faults_done, one.faults_begun, one.faults_left_out, one.notes) == (1, 2, 3, ("late",))
+    assert one.faults == FaultsOfSoak(1, 2, 3, ("late",))
 
 
 def lost(**how: int) -> SoakCounted:

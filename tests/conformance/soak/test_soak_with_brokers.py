@@ -43,7 +43,7 @@ def test_a_soak_with_a_kill_is_as_predicted(tmp_path: Path, capsys: pytest.Captu
     code, told = soaked("4.4.0", KILL, tmp_path, capsys, "--acks", "mixed", "--sample")
     assert (code, told["verdict"]["conformance"]) == (0, "CONFORMS"), told["verdict"]
     assert told["verdict"]["promise"] in ("KEPT", "ALLOWED_BY_SETTINGS")
-    assert told["verdict"]["faults_done"] == 1
+    assert told["verdict"]["faults"]["done"] == 1
     run = RunDirectory(tmp_path / told["run"])
     soak = read_soak(run)
     assert told["counted"]["identity_holds"]
