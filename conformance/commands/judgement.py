@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from conformance.catalogue.examination import Examination
 from conformance.catalogue.questions import measure
@@ -15,6 +16,7 @@ from conformance.judgement.open_outcomes import write_measured_outcome
 from conformance.judgement.verdicts import WIRE_UNCHECKED, exit_code, not_run
 from conformance.reconcile.errors import ReconcileError
 from conformance.record.answers import ANSWERS_FILE, read_predicted
+from conformance.record.bundle import is_bundle, unpack
 from conformance.record.digests import check_digests, renew_digest
 from conformance.record.directory import RunDirectory, RunDirectoryError, as_plain
 from conformance.record.ledger import ATTEMPTS_PREFIX, ledger_files
@@ -32,30 +34,35 @@ from conformance.spark_master import check_master
 from conformance.spark_thread import SparkThread
 from conformance.stages.judging import judge_run, of_run, refusing_contradictions, require_finished
 from conformance.stages.repredict import own_rules, repredict, repredict_answers
+from conformance.work_directory import work_directory
 from oracle.predict import NotOnReleaseError
 from oracle.steps.step import ScheduleError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from conformance.catalogue.examination import Entry
     from conformance.catalogue.questions import ScheduleQuestion
     from conformance.commands.parser import Parser
     from conformance.console import Console
     from conformance.expectations import AcceptedFinding
+    from conformance.record.bundle import Bundle
     from conformance.record.run import Run
     from conformance.record.trace_check import TraceResult
     from oracle.rules.rule_set import RuleSet
 
 
 DESCRIPTION = """Judges a finished run again from its files; no broker is started. A verdict that differs, as that of
-another tester may, takes the first one's place; the first is named and kept as verdict.before.json.
+another tester may, takes the first one's place; the first is named and kept as verdict.before.json. Of a
+bundle every file is verified, and every run judged; the bundle stays as it is.
 Files that cannot be judged any more leave verdict.json as it was, and the exit code is 4. With --rules-
 of or --repredict the same run is held against a new prediction, by another release's rules or by its
 own; that verdict is written beside the first."""
 EPILOG = """examples:
   kafka-conformance judge runs/RUN                        the same verdict, or both
   kafka-conformance judge runs/RUN --rules-of 4.4.0       what would differ under another release's rules
+  kafka-conformance judge bundle.tgz                      what runs that somebody else packed come to
 
 exit codes: those of the run that it judges, see run --help
 """
@@ -63,7 +70,11 @@ exit codes: those of the run that it judges, see run --help
 
 @dataclass(frozen=True, slots=True)
 class JudgeOptions:
-    """What to judge, and by which prediction."""
+    """What to judge, and by which prediction.
+
+    Attributes:
+        run: its directory, or a bundle of runs.
+    """
 
     run: Path
     repredict: bool = False
@@ -77,7 +88,7 @@ class JudgeOptions:
 def add_judge(parser: Parser) -> None:
     """Say what the command does, and add its options."""
     parser.describe(DESCRIPTION, EPILOG)
-    parser.add_argument("run", type=Path, metavar="RUN", help="a run directory")
+    parser.add_argument("run", type=Path, metavar="RUN", help="a run directory, or a bundle of runs")
     parser.add_argument("--repredict", action="store_true", help="predict anew; a second verdict beside the first")
     parser.add_argument("--rules-of", metavar="VERSION", help="predict with another release's rules")
     parser.add_argument("--metadata", choices=("zookeeper", "kraft"), help="metadata mode of those rules")
@@ -95,31 +106,68 @@ def _judge(console: Console, parsed: argparse.Namespace) -> int:
     return judge_again(console, JudgeOptions(*about, accepted_in(parsed.accept)))
 
 
+@dataclass(frozen=True, slots=True)
+class _Rejudged:
+    """What a run comes to now, what it came to before, and under which name that is kept, if it is another."""
+
+    run: RunDirectory
+    about: Run
+    verdict: Verdict
+    before: Verdict | None
+    kept_as: str | None
+
+
 def judge_again(console: Console, options: JudgeOptions) -> int:
-    """Judge a run and return the exit code.
+    """Judge a run, or all of a bundle, and return the exit code.
 
     Raises:
-        RunDirectoryError: the directory is no run.
+        RunDirectoryError: the directory is no run, or the file no bundle.
         SparkMissingError: Spark is not installed.
     """
     require_spark()
-    run = open_run(options.run)
-    before = stored_verdict(run)
+    with SparkThread(options.spark_master) as spark:
+        if is_bundle(options.run):
+            return _judge_bundle(console, spark, options)
+        told = _judged_again(spark, open_run(options.run), options)
+    _print(console, told)
+    return _code([told], options)
+
+
+def _judge_bundle(console: Console, spark: SparkThread, options: JudgeOptions) -> int:
+    """Verify a bundle and judge its runs, in a directory that is removed again."""
+    into = work_directory("bundle")
     try:
-        verdict = _judged(run, options)
+        bundle = unpack(options.run, into)
+        told = []
+        for name in bundle.runs:
+            told.append(_judged_again(spark, RunDirectory(into / name), options))
+            if not console.as_json:
+                _print(console, told[-1], is_copy=True)
+    finally:
+        shutil.rmtree(into, ignore_errors=True)
+    _print_bundle(console, options.run, bundle, told)
+    return _code(told, options)
+
+
+def _code(told: Sequence[_Rejudged], options: JudgeOptions) -> int:
+    verdicts = [(one.verdict.counted, one.verdict.promise) for one in told]
+    return exit_code(verdicts, require_promise=options.require_promise)
+
+
+def _judged_again(spark: SparkThread, run: RunDirectory, options: JudgeOptions) -> _Rejudged:
+    about, before = read_run(run), stored_verdict(run)
+    try:
+        verdict = _judged(spark, run, options)
     except (RunDirectoryError, ReconcileError) as error:
-        verdict = Verdict(Conformance.HARNESS_ERROR, None, str(error))
-        _print(console, run, verdict, before, VERDICT_FILE)
-        return exit_code([(verdict.counted, verdict.promise)])
+        return _Rejudged(run, about, Verdict(Conformance.HARNESS_ERROR, None, str(error)), before, VERDICT_FILE)
     except NotOnReleaseError as unavailable:
         verdict = not_run(str(unavailable))
     except ScheduleError as error:
         verdict = Verdict(Conformance.DEVIATES, None, f"those rules cannot bring about this schedule: {error}")
-    _print(console, run, verdict, before, keep_before(run, before))
-    return exit_code([(verdict.counted, verdict.promise)], require_promise=options.require_promise)
+    return _Rejudged(run, about, verdict, before, keep_before(run, before))
 
 
-def _judged(run: RunDirectory, options: JudgeOptions) -> Verdict:
+def _judged(spark: SparkThread, run: RunDirectory, options: JudgeOptions) -> Verdict:
     about = read_run(run)
     if about.not_run:
         return judge_run(run, options.accepted)
@@ -139,13 +187,12 @@ def _judged(run: RunDirectory, options: JudgeOptions) -> Verdict:
     check_master(options.spark_master)
     if about.harness_failure is None:
         require_evidence(run)
-    with SparkThread(options.spark_master) as spark:
-        spark.start()
-        if is_predicted_anew:
-            return repredict(run, spark, rules, questions_of(run))[1]
-        with refusing_contradictions(run):
-            write_measured_outcome(run)
-        spark.reconcile_again(run)
+    spark.start()
+    if is_predicted_anew:
+        return repredict(run, spark, rules, questions_of(run))[1]
+    with refusing_contradictions(run):
+        write_measured_outcome(run)
+    spark.reconcile_again(run)
     return judge_run(run, options.accepted)
 
 
@@ -210,21 +257,37 @@ def _has_records(run: RunDirectory, about: Run) -> bool:
     return about.harness_failure is None or any((run.path / "topic").glob("*.parquet"))
 
 
-def _print(console: Console, run: RunDirectory, verdict: Verdict, before: Verdict | None, kept_as: str | None) -> None:
+def _print(console: Console, told: _Rejudged, *, is_copy: bool = False) -> None:
     """Print a verdict, and the one that it took the place of, if that was another, or that it leaves where it is."""
-    was = before if kept_as is not None else None
+    run, verdict, was = told.run, told.verdict, told.before
     if console.as_json:
-        told = as_plain(of_run(read_run(run), verdict))
-        kept = {} if was is None else {"before": {"kept_as": kept_as, **as_plain(was)}}
-        console.answer_json(told | kept)
+        console.answer_json(_as_json(told))
         return
     console.answer(f"{run.path.name}: {_both(verdict)}: {verdict.reason}")
     for finding in verdict.findings:
         console.answer(f"  {finding.kind}: {finding.text}")
-    if was is not None and kept_as == VERDICT_FILE:
+    if was is None or told.kept_as is None:
+        return
+    if is_copy:
+        console.answer(f"  is {in_words(was)} in the bundle")
+    elif told.kept_as == VERDICT_FILE:
         console.answer(f"  {VERDICT_FILE} is left as it was: {in_words(was)}")
-    elif was is not None:
-        console.answer(f"  was {in_words(was)} when it was judged before: kept as {kept_as}")
+    else:
+        console.answer(f"  was {in_words(was)} when it was judged before: kept as {told.kept_as}")
+
+
+def _as_json(told: _Rejudged) -> dict[str, Any]:
+    was = told.before if told.kept_as is not None else None
+    kept = {} if was is None else {"before": {"kept_as": told.kept_as, **as_plain(was)}}
+    return {**as_plain(of_run(told.about, told.verdict)), **kept}
+
+
+def _print_bundle(console: Console, path: Path, bundle: Bundle, told: Sequence[_Rejudged]) -> None:
+    if console.as_json:
+        runs = [{"run": one.run.path.name, **_as_json(one)} for one in told]
+        console.answer_json({"bundle": str(path), "tester": bundle.tester, "runs": runs})
+        return
+    console.answer(f"{path}: {bundle.in_words()}, whole; packed by kafka-conformance {bundle.tester}")
 
 
 # What does a run's verdict.json say, and does what is found now say otherwise? A verdict that differs is kept.

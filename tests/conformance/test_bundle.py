@@ -1,0 +1,284 @@
+"""Do runs come out of a bundle as they went in, and is whatever else is in a file refused before it is written?"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import tarfile
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conformance.cli import main
+from conformance.commands import judgement
+from conformance.record import bundle
+from conformance.record.bundle import BUNDLE_FILE, Bundle, BundleError, pack, unpack
+from conformance.record.directory import RunDirectoryError
+from tests.conformance.brokerless import brokerless_pipeline
+from tests.conformance.examinations import MEASURED, Table, examination
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conformance.record.directory import RunDirectory
+
+ENTRY = examination(Table(MEASURED))
+HOST = "a-host-of-ours"
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunDirectory:
+    """Return the run of an examination; its brokers' logs name a host, and Spark left its checksum."""
+    monkeypatch.setattr(judgement, "CATALOGUE", (ENTRY,))
+    run = brokerless_pipeline(tmp_path / "runs").run(ENTRY).run
+    (run.path / "brokers" / "1").mkdir(parents=True, exist_ok=True)
+    (run.path / "brokers" / "1" / "server.log").write_text(HOST)
+    (run.path / ".part-0.crc").write_text("crc")
+    return run
+
+
+@pytest.fixture
+def packed(run: RunDirectory, tmp_path: Path) -> Path:
+    path = tmp_path / "b.tgz"
+    pack([run.path], path, "0.1.0")
+    return path
+
+
+def members(path: Path) -> dict[str, bytes]:
+    with tarfile.open(path) as tar:
+        return {one.name: tar.extractfile(one).read() for one in tar}  # type: ignore[union-attr]
+
+
+def doctored(path: Path, change: Callable[[list[tuple[tarfile.TarInfo, bytes]]], None]) -> Path:
+    """Write a bundle's members again, changed, with sizes that fit."""
+    found = [(tarfile.TarInfo(name), content) for name, content in members(path).items()]
+    change(found)
+    with tarfile.open(path, "w:gz") as tar:
+        for member, content in found:
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+    return path
+
+
+def told(path: Path, change: Callable[[dict[str, Any]], None]) -> Path:
+    """Change what bundle.json says."""
+
+    def retold(found: list[tuple[tarfile.TarInfo, bytes]]) -> None:
+        document = json.loads(found[0][1])
+        change(document)
+        found[0] = found[0][0], json.dumps(document).encode()
+
+    return doctored(path, retold)
+
+
+def files_of(document: dict[str, Any]) -> dict[str, Any]:
+    (run,) = document["runs"].values()
+    files: dict[str, Any] = run["files"]
+    return files
+
+
+def refused(path: Path, into: Path, why: str) -> None:
+    with pytest.raises(BundleError, match=why):
+        unpack(path, into)
+
+
+def test_a_run_comes_out_as_it_went_in(run: RunDirectory, packed: Path, tmp_path: Path) -> None:
+    found = unpack(packed, tmp_path / "out")
+    name = run.path.name
+    kept = {path.relative_to(run.path): path.read_bytes() for path in run.path.rglob("[!.]*") if path.is_file()}
+    out = {
+        path.relative_to(tmp_path / "out" / name): path.read_bytes()
+        for path in (tmp_path / "out" / name).rglob("*")
+        if path.is_file()
+    }
+    assert out == {path: content for path, content in kept.items() if path.parts[0] != "brokers"}
+    assert (found.tester, list(found.runs), found.runs[name].kafka) == ("0.1.0", [name], "0.10.2.2")
+    assert found.size == sum(map(len, out.values()))
+
+
+def test_nothing_in_it_names_the_machine_or_the_time(run: RunDirectory, packed: Path, tmp_path: Path) -> None:
+    content = b"".join(members(packed).values())
+    assert HOST.encode() not in content
+    assert str(tmp_path).encode() not in content
+    with tarfile.open(packed) as tar:
+        assert {(one.mtime, one.uid, one.uname, one.mode) for one in tar} == {(0, 0, "", 0o644)}
+    again = pack([run.path], tmp_path / "again.tgz", "0.1.0")
+    assert (tmp_path / "again.tgz").read_bytes() == packed.read_bytes()
+    assert isinstance(again, Bundle)
+
+
+def test_what_a_run_did_not_end_with_is_not_packed(run: RunDirectory, tmp_path: Path) -> None:
+    (run.path / "timeline.ndjson").write_text("{}\n")
+    with pytest.raises(RunDirectoryError, match=r"timeline\.ndjson has changed"):
+        pack([run.path], tmp_path / "b.tgz", "0.1.0")
+    assert not list(tmp_path.glob("*b.tgz*"))
+
+
+def test_links_are_not_packed(run: RunDirectory, tmp_path: Path) -> None:
+    (run.path / "a-link").symlink_to("/etc/hostname")
+    with pytest.raises(RunDirectoryError, match="a-link is a link"):
+        pack([run.path], tmp_path / "b.tgz", "0.1.0")
+
+
+def test_two_runs_of_one_name_are_refused(run: RunDirectory, tmp_path: Path) -> None:
+    with pytest.raises(RunDirectoryError, match=f"two of the runs are called {run.path.name}"):
+        pack([run.path, run.path], tmp_path / "b.tgz", "0.1.0")
+
+
+def test_a_byte_that_changed_is_named(packed: Path, tmp_path: Path) -> None:
+    def flip(found: list[tuple[tarfile.TarInfo, bytes]]) -> None:
+        at = next(number for number, (member, _) in enumerate(found) if member.name.endswith("/run.json"))
+        member, content = found[at]
+        found[at] = member, content[:-2] + bytes([content[-2] ^ 1]) + content[-1:]
+
+    refused(doctored(packed, flip), tmp_path / "out", r"run\.json is not what was packed: its SHA-256 is another")
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE])
+def test_what_is_no_plain_file_is_refused(kind: bytes, packed: Path, tmp_path: Path) -> None:
+    def link(found: list[tuple[tarfile.TarInfo, bytes]]) -> None:
+        member = tarfile.TarInfo(found[1][0].name)
+        member.type, member.linkname = kind, "/etc/hostname"
+        found[1] = member, b""
+
+    refused(doctored(packed, link), tmp_path / "out", "is no plain file")
+    assert not [path for path in (tmp_path / "out").rglob("*") if path.is_symlink()]
+
+
+@pytest.mark.parametrize("name", ["../x", "a/../../x", "/etc/x", "a//x", "./x", "a\\..\\x", "a/\nx", ""])
+def test_names_that_lead_elsewhere_are_refused(name: str, packed: Path, tmp_path: Path) -> None:
+    def lead(document: dict[str, Any]) -> None:
+        files_of(document)[name] = {"bytes": 1, "sha256": ""}
+
+    refused(told(packed, lead), tmp_path / "out", "which is no file of a run")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", ["..", ".", "a/b", "/a", ""])
+def test_runs_that_are_called_so_are_refused(name: str, packed: Path, tmp_path: Path) -> None:
+    def call(document: dict[str, Any]) -> None:
+        document["runs"] = {name: next(iter(document["runs"].values()))}
+
+    refused(told(packed, call), tmp_path / "out", "which is no file of a run")
+
+
+def test_what_it_does_not_name_is_refused(packed: Path, tmp_path: Path) -> None:
+    def add(found: list[tuple[tarfile.TarInfo, bytes]]) -> None:
+        found.append((tarfile.TarInfo("../../more"), b"more"))
+
+    refused(doctored(packed, add), tmp_path / "out", "more', which its bundle.json does not name")
+    assert not list(tmp_path.rglob("more"))
+
+
+@pytest.mark.parametrize(
+    ("at", "why"), [(1, "where .* should come '.*' does"), (-1, "where .* should come nothing does")]
+)
+def test_what_is_missing_is_named(at: int, why: str, packed: Path, tmp_path: Path) -> None:
+    refused(doctored(packed, lambda found: found.__delitem__(at)), tmp_path / "out", why)
+
+
+def test_a_bomb_is_refused_by_what_it_says(packed: Path, tmp_path: Path) -> None:
+    def swell(document: dict[str, Any]) -> None:
+        next(iter(files_of(document).values()))["bytes"] = 2**40
+
+    refused(told(packed, swell), tmp_path / "out", "unpacks to .* GB, and .* is the most")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_file_that_is_longer_than_told_is_refused_before_it_is_written(packed: Path, tmp_path: Path) -> None:
+    def lengthen(found: list[tuple[tarfile.TarInfo, bytes]]) -> None:
+        found[2] = found[2][0], found[2][1] + b"x" * 10**6
+
+    refused(doctored(packed, lengthen), tmp_path / "out", "bytes; bundle.json says")
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME])
+def test_a_header_that_claims_much_is_refused_unread(kind: bytes, packed: Path, tmp_path: Path) -> None:
+    content = gzip.decompress(packed.read_bytes())
+    header = tarfile.TarInfo("x")
+    header.type, header.size = kind, 2**32
+    packed.write_bytes(gzip.compress(header.tobuf(tarfile.GNU_FORMAT) + content))
+    refused(packed, tmp_path / "out", "a header of the bundle claims")
+
+
+def test_what_unpacks_without_end_is_refused(packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bundle, "WHOLE_MOST", 2**20)
+    monkeypatch.setattr(bundle, "TOLD_MOST", 2**20)
+    packed.write_bytes(packed.read_bytes() + gzip.compress(b"\0" * 2**23))
+    refused(packed, tmp_path / "out", "the bundle unpacks to more than 1.0 MB")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 0.999])
+def test_what_was_cut_off_is_refused(share: float, packed: Path, tmp_path: Path) -> None:
+    content = packed.read_bytes()
+    packed.write_bytes(content[: int(share * len(content))])
+    refused(packed, tmp_path / "out", "no bundle|damaged|should come nothing")
+
+
+@pytest.mark.parametrize("content", [b"no archive", gzip.compress(b"no archive"), gzip.compress(b"\0" * 10240)])
+def test_what_is_no_bundle_is_refused(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "b.tgz").write_bytes(content)
+    refused(tmp_path / "b.tgz", tmp_path / "out", "is no bundle")
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda document: document.update(format=2), "has format 2, this tester reads 1"),
+        (lambda document: document.pop("tester"), f"{BUNDLE_FILE} cannot be read"),
+        (lambda document: files_of(document).pop("run.json"), "is no run"),
+    ],
+)
+def test_what_it_says_of_itself_is_checked(
+    change: Callable[[dict[str, Any]], None], why: str, packed: Path, tmp_path: Path
+) -> None:
+    refused(told(packed, change), tmp_path / "out", why)
+
+
+# The commands
+
+
+def test_a_bundle_is_judged_where_its_runs_are_not(
+    run: RunDirectory, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "one.tgz"
+    assert main(["bundle", str(run.path.parent), "--out", str(path)]) == 0
+    assert f"bundle: {path}: 1 run in " in capsys.readouterr().out
+    assert main(["judge", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert f"{run.path.name}: CONFORMS" in out
+    assert f"{path}: 1 run in " in out
+    assert "whole; packed by kafka-conformance " in out
+
+
+def test_a_bundle_is_judged_in_json(run: RunDirectory, packed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["judge", str(packed), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    (one,) = document["runs"]
+    assert (document["tester"], one["run"], one["conformance"]) == ("0.1.0", run.path.name, "CONFORMS")
+
+
+def test_a_verdict_that_was_doctored_is_told(
+    run: RunDirectory, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    verdict = json.loads((run.path / "verdict.json").read_text())
+    (run.path / "verdict.json").write_text(json.dumps(verdict | {"conformance": "DEVIATES"}))
+    path = tmp_path / "b.tgz"
+    pack([run.path], path, "0.1.0")
+    before = path.read_bytes()
+    assert main(["judge", str(path)]) == 0
+    assert "is DEVIATES" in capsys.readouterr().out
+    assert path.read_bytes() == before
+
+
+def test_a_damaged_bundle_is_a_clear_error(packed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    packed.write_bytes(b"x")
+    assert main(["judge", str(packed)]) == 2
+    assert f"{packed} is no bundle" in capsys.readouterr().err
+
+
+def test_a_bundle_has_a_name_that_judge_knows(run: RunDirectory, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bundle", str(run.path), "--out", "b.zip"]) == 2
+    assert "ends in .tgz or .tar.gz" in capsys.readouterr().err
