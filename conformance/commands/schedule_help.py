@@ -4,19 +4,34 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+from dataclasses import replace
 from enum import Enum
 from types import NoneType
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
-from conformance.commands.parser import add_json
+from conformance.catalogue.examination import Examination
+from conformance.commands.choosing import line_that_runs, release_options
+from conformance.commands.parser import add_json, refuse
+from conformance.record.directory import slug
+from conformance.registry import name_alone, select
+from conformance.schedules.schedule_file import schedule_text
+from fault_injection.releases import UsageError
 from oracle.composite_steps import COMPOSITES
 from oracle.schedule_format import KINDS, SINGLE_FIELD, plain
 from oracle.steps.step import STEP_CLASSES, written_name
 
 if TYPE_CHECKING:
+    import argparse
+
     from conformance.commands.parser import Parser
     from conformance.console import Console
 
+NAMED = 3
+DESCRIPTION = """Documents the steps of a schedule file, each with its fields; or prints one to start from."""
+EPILOG = """examples:
+  kafka-conformance schedule-help                                 every step
+  kafka-conformance schedule-help --example TR-01 > my.yaml       a scenario of the catalogue, to be changed
+"""
 HEAD = """A schedule is a YAML file:
 
   id: my/first-schedule            # a path-like name
@@ -35,16 +50,53 @@ HEAD = """A schedule is a YAML file:
                                    # holds know its offset all the same; false: every fetch lists every partition
   steps: [...]
 
-Ask the model first: `kafka-conformance predict --schedule FILE --kafka V`. To start from: examples/ of the project.
+Ask the model first: `kafka-conformance predict --schedule FILE --kafka V`. To start from:
+`kafka-conformance schedule-help --example TR-01 > my.yaml` has one of the catalogue.
 Every step ends at rest: all replication that no hold blocks has run. The steps:
 """
 
 
 def add_schedule_help(parser: Parser) -> None:
     """Say what the command does, and add its options."""
-    parser.describe("Documents the steps of a schedule file, each with its fields.")
+    parser.describe(DESCRIPTION, EPILOG)
+    parser.add_argument(
+        "--example", metavar="ENTRY", help="print the schedule of a scenario of the catalogue, as a file to start from"
+    )
     add_json(parser)
-    parser.set_defaults(command=lambda console, _: schedule_help(console))
+    parser.set_defaults(command=_schedule_help)
+
+
+def _schedule_help(console: Console, parsed: argparse.Namespace) -> int:
+    if parsed.example is None:
+        return schedule_help(console)
+    if parsed.json:
+        refuse(parsed, ["--example"], "is a YAML file: explain ENTRY --json has its schedule in JSON.")
+    console.answer(example(parsed.example).rstrip("\n"), as_it_is=True)
+    return 0
+
+
+def example(name: str) -> str:
+    """Return the schedule of a scenario as the text of a user's own file.
+
+    Raises:
+        UnknownEntryError: the catalogue has none of that name.
+        UsageError: it is several, or an examination, which has no schedule.
+    """
+    entry, *others = select((name,))
+    if others:
+        named = [name_alone(one) for one in (entry, *others)]
+        more = " and others" if len(named) > NAMED else ""
+        raise UsageError(f"--example {name}: that is several: {', '.join(named[:NAMED])}{more}; name one.")
+    if isinstance(entry, Examination):
+        raise UsageError(f"--example {name}: that is an examination, which has no schedule.")
+    rules = line_that_runs(entry)
+    options = "" if rules is None else f" {release_options(rules)}"
+    asks = "\n\nWhat the scenario asks brokers besides is no part of a file." if entry.questions else ""
+    comment = f"""{entry.name} of the catalogue, to be changed: kafka-conformance schedule-help has every step.
+
+  kafka-conformance predict --schedule FILE{options}
+  kafka-conformance run --schedule FILE{options}{asks}"""
+    return schedule_text(replace(entry.schedule, id=f"my/{slug(entry.name)}"), comment)
 
 
 def schedule_help(console: Console) -> int:
