@@ -71,6 +71,7 @@ GROUPS: dict[str, tuple[Command, ...]] = {
         ),
     ),
     "look at a cluster that you run": (
+        Command("compose", "write a cluster of a release that Docker Compose starts", "composing", "add_compose"),
         Command(
             "audit",
             "say what a running cluster can lose by its settings; reads, and writes nothing",

@@ -1,12 +1,10 @@
 """What does a cluster look like that a person starts with docker-compose, with the tester's listeners and settings?
 
-``python -m fault_injection.cluster.composed 3.9.2/zookeeper DIRECTORY`` writes one: docker-compose.yaml, and the
-settings of each node by the same code that writes them for a run. Nothing stands between its brokers, so no frame
+``kafka-conformance compose 3.9.2/zookeeper DIRECTORY`` writes one: docker-compose.yaml, and the settings of each node
+by the same code that writes them for a run. Nothing stands between its brokers, so no frame
 can be held: clients use the CLIENT listeners on this machine, brokers each other's REPLICATION listener.
 """
 
-import argparse
-import sys
 from pathlib import Path, PurePosixPath
 from textwrap import fill
 
@@ -14,7 +12,7 @@ from fault_injection.cluster.launches import CONFIG_NAME, SETTINGS, logging_conf
 from fault_injection.cluster.plan import Listeners, NodePlan, properties
 from fault_injection.cluster.relay import Address
 from fault_injection.cluster.spec import ClusterSpec, Node, ProcessRole
-from fault_injection.releases import NO_JARS, MetadataMode, UsageError, find_release
+from fault_injection.releases import NO_JARS, MetadataMode, find_release
 
 COMPOSE_FILE = "docker-compose.yaml"
 CLIENT_PORT, REPLICATION_PORT, CONTROLLER_PORT, ZOOKEEPER_PORT = 9092, 9093, 9094, 2181
@@ -27,8 +25,9 @@ _DIRECTORY = Path("/kafka")
 _CLUSTER_ID = "Q29uZm9ybWFuY2VUZXN0cw"
 _HEAD = """\
 # Kafka {version} with {mode}: three brokers with the listeners and settings that the tester gives its own.
-# compose/README.md says how it is started. Written by
-#   python -m fault_injection.cluster.composed {version}/{mode} DIRECTORY
+# Written by
+#   kafka-conformance compose {version}/{mode} DIRECTORY
+# which says how it is started.
 services:
 """
 _SERVICE = """\
@@ -132,22 +131,3 @@ def _command(spec: ClusterSpec, node: Node) -> str:
 
 def _java(arguments: tuple[str, ...]) -> str:
     return " ".join(("java", "-cp", "'/opt/kafka/libs/*'", *arguments))
-
-
-def main() -> int:
-    """Write a composed cluster as the command line says; return the exit code."""
-    parser = argparse.ArgumentParser(description="Write a cluster for docker-compose.")
-    parser.add_argument("line", help="a release, such as 3.9.2 or 2.8.2/zookeeper")
-    parser.add_argument("directory", type=Path, help="where it goes")
-    arguments = parser.parse_args()
-    version, _, mode = arguments.line.partition("/")
-    try:
-        write_composed(composed_spec(version, MetadataMode(mode) if mode else None), arguments.directory)
-    except (UsageError, ValueError) as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

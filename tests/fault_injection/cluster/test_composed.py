@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,8 +13,6 @@ from fault_injection.releases import MetadataMode, UsageError
 from tests.project.documents import ROOT
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from fault_injection.cluster.spec import ClusterSpec
 
 COMPOSED = {
@@ -72,20 +68,10 @@ def test_a_service_is_its_node_and_mounts_what_is_there(spec: ClusterSpec) -> No
         assert all(port.startswith("127.0.0.1:") for port in service.get("ports", []))
 
 
-def test_another_release_is_written_with_its_own_settings(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "fault_injection.cluster.composed", "0.10.2", str(tmp_path / "old")]
-    subprocess.run(command, cwd=ROOT, check=True)
-    assert "jars/0.10.2.2" in (tmp_path / "old" / COMPOSE_FILE).read_text(encoding="utf-8")
-    broker = settings((tmp_path / "old" / "broker-1.properties").read_text(encoding="utf-8"))
-    assert "max.incremental.fetch.session.cache.slots" not in broker
-
-
-@pytest.mark.parametrize("line", ["9.9", "4.3.1/zookeeper", "4.3.1/raft"])
-def test_what_cannot_be_written_is_said(tmp_path: Path, line: str) -> None:
-    command = [sys.executable, "-m", "fault_injection.cluster.composed", line, str(tmp_path / "x")]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert not (tmp_path / "x").exists()
+def test_another_release_has_its_own_settings() -> None:
+    files = composed_files(composed_spec("0.10.2"))
+    assert "jars/0.10.2.2" in files[COMPOSE_FILE]
+    assert "max.incremental.fetch.session.cache.slots" not in settings(files["broker-1.properties"])
 
 
 def test_a_mode_that_the_release_lacks_is_refused() -> None:
