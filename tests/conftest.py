@@ -62,6 +62,8 @@ AT_NIGHT = {
     "tests/fault_injection/wire/test_proxy_with_brokers.py": r"\[(1\.1|2\.8)[]-]",
     "tests/fault_injection/wire/test_sessions_with_brokers.py": r"\[(1\.1\.1|2\.8\.2)\]",
     "tests/corpus/test_corpus.py": r"::test_brokers_do_what_they_did\[",
+    # Wheel and source archive of a release, built twice and tried.
+    "tests/project/test_release.py": r"::test_a_release_is_built_",
     # Whole runs of the command line, the like of which .ci/run has every time.
     "tests/conformance/examining/test_fetchers_with_brokers.py": r"\[FE-03\]",
     "tests/integration/test_attach_composed.py": r"::test_a_container_",
