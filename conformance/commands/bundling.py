@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.commands.parser import add_json, check_file, own_version
+from conformance.commands.reporting import add_runs
 from conformance.layout import size_words
 from conformance.record.bundle import SUFFIXES, is_bundle, pack
 from conformance.record.directory import as_plain
@@ -14,6 +14,7 @@ from fault_injection.releases import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from conformance.commands.parser import Parser
     from conformance.console import Console
@@ -32,10 +33,7 @@ EPILOG = """examples:
 def add_bundle(parser: Parser) -> None:
     """Say what the command does, and add its options."""
     parser.describe(DESCRIPTION, EPILOG)
-    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="run directories, or directories of runs")
-    parser.add_argument(
-        "--out", type=Path, default=Path("bundle.tgz"), metavar="F", help="the bundle (default: bundle.tgz)"
-    )
+    add_runs(parser, out="bundle.tgz", what="the bundle")
     add_json(parser)
     parser.set_defaults(command=lambda console, a: bundle_runs(console, a.runs, a.out))
 

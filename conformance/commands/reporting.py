@@ -26,6 +26,13 @@ EPILOG = """examples:
 def add_report(parser: Parser) -> None:
     """Say what the command does, and add its options."""
     parser.describe(DESCRIPTION, EPILOG)
+    add_runs(parser, out="report.html", what="the page")
+    add_json(parser)
+    parser.set_defaults(command=lambda console, a: report_runs(console, a.runs, a.out))
+
+
+def add_runs(parser: Parser, *, out: str, what: str) -> None:
+    """Add which runs are taken, and the file that is made of them."""
     parser.add_argument(
         "runs",
         nargs="+",
@@ -33,11 +40,7 @@ def add_report(parser: Parser) -> None:
         metavar="RUN",
         help="run directories, or directories of runs; files beside them are passed over",
     )
-    parser.add_argument(
-        "--out", type=Path, default=Path("report.html"), metavar="F", help="the page (default: report.html)"
-    )
-    add_json(parser)
-    parser.set_defaults(command=lambda console, a: report_runs(console, a.runs, a.out))
+    parser.add_argument("--out", type=Path, default=Path(out), metavar="F", help=f"{what} (default: {out})")
 
 
 def report_runs(console: Console, runs: Sequence[Path], out: Path) -> int:
