@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 WORDS = {1: "one", 2: "two", 3: "three", 4: "four"}
 WORKFLOWS = tuple(sorted((ROOT / ".github" / "workflows").glob("*.yml")))
+OWN_ACTION = "./.kafka-conformance"
+"""Where a workflow that is called from elsewhere has checked this repository out; its action keeps the reports."""
 CI_RUN = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
@@ -304,13 +306,16 @@ def test_actions_are_pinned_by_commit_with_their_version(path: Path) -> None:
     used = re.findall(r"uses: (.*)", path.read_text(encoding="utf-8"))
     assert used
     for action in used:
-        assert re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action)
+        assert action == OWN_ACTION or re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action)
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_reports_are_kept_even_when_a_scenario_fails(path: Path) -> None:
-    uploads = [step for step in steps_of(path) if step.get("uses", "").startswith("actions/upload-artifact@")]
+    steps = steps_of(path)
+    if any(step.get("uses") == OWN_ACTION for step in steps):
+        steps = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))["runs"]["steps"]
+    uploads = [step for step in steps if step.get("uses", "").startswith("actions/upload-artifact@")]
     assert uploads
     for step in uploads:
-        assert step["if"] == "always()"
+        assert step["if"].startswith("always()")
         assert step["with"]["if-no-files-found"] == "error"
