@@ -19,6 +19,7 @@ from markupsafe import Markup, escape
 from conformance.record.verdict import Conformance, PromiseKept
 from reports import overview
 from reports.answer_parts import by_step, parts_of
+from reports.baseline import WORDS
 from reports.chapters import FAILING, Tally, chapters_of
 from reports.checkpoint_table import checkpoint_table
 from reports.overview import GLOSSARY, imposed_on_all, imposed_on_run, place_words, tally_words
@@ -40,6 +41,7 @@ from reports.version_matrix import metadata_words, version_matrix
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from reports.baseline import ChangesSince
     from reports.model import FinalLogs, RunView
     from reports.story import Story
 
@@ -50,17 +52,19 @@ OPENED_MAX = 8
 """So many runs that need to be looked at are unfolded; a page of many stays quick."""
 
 
-def render_html(runs: Sequence[RunView], folder: Path) -> str:
+def render_html(runs: Sequence[RunView], folder: Path, since: ChangesSince | None = None) -> str:
     """Return the page.
 
     Args:
         runs: what to show, in this order.
         folder: where the page will lie; links to evidence are relative to it.
+        since: what has changed since an earlier report, if it was asked for.
     """
     template = _environment(folder).get_template("report.html.j2")
     failing = [run for run in runs if run.verdict.conformance in FAILING]
     return template.render(
         runs=runs,
+        since=since,
         chapters=chapters_of(runs),
         all=(tally := Tally(tuple(runs))),
         failing=failing,
@@ -117,7 +121,7 @@ def _environment(folder: Path) -> Environment:
     environment.filters |= {"breakable": breakable, "place_words": place_words, "tally_words": tally_words}
     environment.filters |= {"source_link": source_link, "log_caption": log_caption}
     environment.globals |= {"glossary": GLOSSARY, "conforms_means": CONFORMS_MEANS, "dash": DASH}
-    environment.globals["class_meanings"] = CLASS_MEANINGS
+    environment.globals |= {"class_meanings": CLASS_MEANINGS, "since_words": WORDS}
     environment.globals["every_conformance"] = [CONFORMANCE_LOOKS[word] for word in Conformance]
     environment.globals["every_promise"] = [*PROMISE_LOOKS.values()]
     return environment

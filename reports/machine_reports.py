@@ -6,7 +6,9 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from conformance.record.directory import as_plain
 from conformance.record.verdict import Conformance, PromiseKept
+from reports.baseline import changes_since, read_baseline
 from reports.html import render_html
 from reports.junit import JunitCase, JunitSuite, junit_text
 from reports.load import load_runs
@@ -14,19 +16,23 @@ from reports.promises import broken_promise
 from reports.verdict_words import CONFORMANCE_LOOKS, NOT_JUDGED, PROMISE_LOOKS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from reports.baseline import ChangesSince
     from reports.junit import JunitResult
     from reports.model import RunView
     from reports.wire import Wire
 
 
-def render_json(runs: Sequence[RunView]) -> str:
-    """Return report.json: every run with both verdicts, then the counts; zero counts are present."""
+def render_json(runs: Sequence[RunView], since: ChangesSince | None = None) -> str:
+    """Return report.json: every run with both verdicts, then the counts; zero counts are present.
+
+    With a baseline also what has changed since.
+    """
     conformance = Counter(run.verdict.conformance for run in runs)
     promise = Counter(run.verdict.promise for run in runs)
-    report = {
+    report: dict[str, object] = {
         "runs": [_run(run) for run in runs],
         "summary": {
             "runs": len(runs),
@@ -34,6 +40,8 @@ def render_json(runs: Sequence[RunView]) -> str:
             "promise": {**{word.value: promise[word] for word in PromiseKept}, NOT_JUDGED: promise[None]},
         },
     }
+    if since is not None:
+        report["since_baseline"] = as_plain(since)
     return json.dumps(report, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -83,21 +91,32 @@ JUNIT_NAME = "junit.xml"
 JSON_NAME = "report.json"
 
 
-def write_report(runs: Sequence[Path], out: Path) -> Path:
+def write_report(
+    runs: Sequence[Path], out: Path, baseline: Path | None = None, tell: Callable[[ChangesSince], None] = lambda _: None
+) -> Path:
     """Write ``out`` (report.html) with ``junit.xml`` and ``report.json`` beside it.
 
     Args:
         runs: run directories; one that cannot be read is reported as HARNESS_ERROR.
         out: path of the HTML page; missing folders are made.
+        baseline: an earlier report to compare with: its report.json, or the directory that has it.
+        tell: told what has changed since the baseline, if there is one.
 
     Returns:
         The path of the page.
+
+    Raises:
+        RunDirectoryError: the baseline is no report; nothing is written.
     """
+    before = None if baseline is None else read_baseline(baseline)
     views = load_runs(runs)
+    since = None if before is None else changes_since(before, views)
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(render_html(views, out.parent), encoding="utf-8")
+    out.write_text(render_html(views, out.parent, since), encoding="utf-8")
     (out.parent / JUNIT_NAME).write_text(render_junit(views), encoding="utf-8")
-    (out.parent / JSON_NAME).write_text(render_json(views), encoding="utf-8")
+    (out.parent / JSON_NAME).write_text(render_json(views, since), encoding="utf-8")
+    if since is not None:
+        tell(since)
     return out
 
 
