@@ -177,14 +177,19 @@ def _known(topic: TopicOfClients, asked: NewTopicAsked) -> TopicSeenByClients:
     """
 
     def known() -> TopicSeenByClients | None:
-        try:
-            seen = topic.seen()
-        except NotAnsweredError as error:
-            raise NotYetError(str(error)) from error
+        seen = _seen(topic)
         is_led = seen is not None and all(one.leader is not None for one in seen.partitions)
         return seen if is_led and seen and len(topic.offsets(seen.partitions)) == asked.partitions else None
 
     return until(known, deadline_s=KNOWN_S, what="each of its partitions has a leader that answers")
+
+
+def _seen(topic: TopicOfClients) -> TopicSeenByClients | None:
+    """Return what brokers say of a topic; to be asked again if none answers."""
+    try:
+        return topic.seen()
+    except NotAnsweredError as error:
+        raise NotYetError(str(error)) from error
 
 
 def _there(topic: TopicOfClients, options: LedgerOptions) -> TopicSeenByClients:
@@ -199,7 +204,7 @@ def _there(topic: TopicOfClients, options: LedgerOptions) -> TopicSeenByClients:
 def _answered(
     topic: TopicOfClients, seen: TopicSeenByClients
 ) -> tuple[TopicSeenByClients, dict[int, int], dict[int, int]]:
-    """Wait until the leader of every partition tells its high watermark and its log start offset.
+    """Return a topic, and the high watermark and the log start offset of each partition, once all leaders tell them.
 
     One that was seen may have been followed by another since, which is not asked by the epoch of the first (KIP-320).
 
@@ -208,7 +213,9 @@ def _answered(
     """
 
     def answered() -> tuple[TopicSeenByClients, dict[int, int], dict[int, int]]:
-        now = topic.seen() or seen
+        now = _seen(topic)
+        if now is None or len(now.partitions) < len(seen.partitions):
+            raise NotYetError("the topic is not there any more, or has fewer partitions")
         starts, firsts = topic.offsets(now.partitions), topic.offsets(now.partitions, EARLIEST)
         for one in now.partitions:
             if not {one.partition} <= starts.keys() & firsts.keys():

@@ -64,7 +64,9 @@ The first, once, builds the image without a registry; JRE_IMAGE=eclipse-temurin:
 
 
 def _require_room(directory: Path, files: dict[str, str]) -> None:
-    """Refuse a directory that has what is none of the files to be written."""
+    """Refuse what is no directory, and one that has what is none of the files to be written."""
+    if directory.exists() and not directory.is_dir():
+        raise UsageError(f"{directory} is no directory: give a new one.")
     others = sorted(path.name for path in directory.iterdir() if path.name not in files) if directory.is_dir() else []
     if others:
         raise UsageError(f"{directory} has {others[0]}, which is no file of such a cluster: give a new directory.")

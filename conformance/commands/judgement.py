@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +18,11 @@ from conformance.reconcile.errors import ReconcileError
 from conformance.record.answers import ANSWERS_FILE, read_predicted
 from conformance.record.bundle import is_bundle, unpack
 from conformance.record.digests import check_digests, renew_digest
-from conformance.record.directory import RunDirectory, RunDirectoryError, as_plain
+from conformance.record.directory import RunDirectory, RunDirectoryError, as_plain, cleaned
 from conformance.record.ledger import ATTEMPTS_PREFIX, ledger_files
 from conformance.record.observations import OBSERVATIONS_FILE
 from conformance.record.prediction import check_frozen, read_prediction
-from conformance.record.run import open_run, read_run
+from conformance.record.run import Run, open_run, read_run
 from conformance.record.schedule import read_schedule
 from conformance.record.timeline import TIMELINE_FILE
 from conformance.record.verdict import TRACE, VERDICT_FILE, Conformance, Verdict, read_verdict, write_verdict
@@ -48,14 +48,13 @@ if TYPE_CHECKING:
     from conformance.console import Console
     from conformance.expectations import AcceptedFinding
     from conformance.record.bundle import Bundle
-    from conformance.record.run import Run
     from conformance.record.trace_check import TraceResult
     from oracle.rules.rule_set import RuleSet
 
 
 DESCRIPTION = """Judges a finished run again from its files; no broker is started. A verdict that differs, as that of
 another tester may, takes the first one's place; the first is named and kept as verdict.before.json. Of a
-bundle every file is verified, and every run judged; the bundle stays as it is.
+bundle every file is verified, and every run judged; the bundle stays as it is, and nothing is written.
 Files that cannot be judged any more leave verdict.json as it was, and the exit code is 4. With --rules-
 of or --repredict the same run is held against a new prediction, by another release's rules or by its
 own; that verdict is written beside the first."""
@@ -108,13 +107,18 @@ def _judge(console: Console, parsed: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Rejudged:
-    """What a run comes to now, what it came to before, and under which name that is kept, if it is another."""
+    """What a run comes to now, what it came to before, and under which name that is kept, if it is another.
+
+    Attributes:
+        is_copy: whether it is one of a bundle, whose texts are somebody else's; nothing of it is kept.
+    """
 
     run: RunDirectory
     about: Run
     verdict: Verdict
     before: Verdict | None
     kept_as: str | None
+    is_copy: bool = False
 
 
 def judge_again(console: Console, options: JudgeOptions) -> int:
@@ -134,15 +138,14 @@ def judge_again(console: Console, options: JudgeOptions) -> int:
 
 
 def _judge_bundle(console: Console, spark: SparkThread, options: JudgeOptions) -> int:
-    """Verify a bundle and judge its runs, in a directory that is removed again."""
-    into = work_directory("bundle")
+    """Verify a bundle, judge its runs in a directory that is removed again, and return the exit code."""
+    into, told = work_directory("bundle"), []
     try:
         bundle = unpack(options.run, into)
-        told = []
         for name in bundle.runs:
-            told.append(_judged_again(spark, RunDirectory(into / name), options))
+            told.append(cleaned(replace(_judged_again(spark, RunDirectory(into / name), options), is_copy=True)))
             if not console.as_json:
-                _print(console, told[-1], is_copy=True)
+                _print(console, told[-1])
     finally:
         shutil.rmtree(into, ignore_errors=True)
     _print_bundle(console, options.run, bundle, told)
@@ -155,8 +158,9 @@ def _code(told: Sequence[_Rejudged], options: JudgeOptions) -> int:
 
 
 def _judged_again(spark: SparkThread, run: RunDirectory, options: JudgeOptions) -> _Rejudged:
-    about, before = read_run(run), stored_verdict(run)
+    about, before = Run("", ""), stored_verdict(run)
     try:
+        about = read_run(run)
         verdict = _judged(spark, run, options)
     except (RunDirectoryError, ReconcileError) as error:
         return _Rejudged(run, about, Verdict(Conformance.HARNESS_ERROR, None, str(error)), before, VERDICT_FILE)
@@ -257,7 +261,7 @@ def _has_records(run: RunDirectory, about: Run) -> bool:
     return about.harness_failure is None or any((run.path / "topic").glob("*.parquet"))
 
 
-def _print(console: Console, told: _Rejudged, *, is_copy: bool = False) -> None:
+def _print(console: Console, told: _Rejudged) -> None:
     """Print a verdict, and the one that it took the place of, if that was another, or that it leaves where it is."""
     run, verdict, was = told.run, told.verdict, told.before
     if console.as_json:
@@ -268,7 +272,7 @@ def _print(console: Console, told: _Rejudged, *, is_copy: bool = False) -> None:
         console.answer(f"  {finding.kind}: {finding.text}")
     if was is None or told.kept_as is None:
         return
-    if is_copy:
+    if told.is_copy:
         console.answer(f"  is {in_words(was)} in the bundle")
     elif told.kept_as == VERDICT_FILE:
         console.answer(f"  {VERDICT_FILE} is left as it was: {in_words(was)}")
@@ -278,7 +282,8 @@ def _print(console: Console, told: _Rejudged, *, is_copy: bool = False) -> None:
 
 def _as_json(told: _Rejudged) -> dict[str, Any]:
     was = told.before if told.kept_as is not None else None
-    kept = {} if was is None else {"before": {"kept_as": told.kept_as, **as_plain(was)}}
+    kept_as = {} if told.is_copy else {"kept_as": told.kept_as}
+    kept = {} if was is None else {"before": {**kept_as, **as_plain(was)}}
     return {**as_plain(of_run(told.about, told.verdict)), **kept}
 
 
@@ -287,7 +292,7 @@ def _print_bundle(console: Console, path: Path, bundle: Bundle, told: Sequence[_
         runs = [{"run": one.run.path.name, **_as_json(one)} for one in told]
         console.answer_json({"bundle": str(path), "tester": bundle.tester, "runs": runs})
         return
-    console.answer(f"{path}: {bundle.in_words()}, whole; packed by kafka-conformance {bundle.tester}")
+    console.answer(f"{path}: {bundle.in_words()}, whole; packed by kafka-conformance {cleaned(bundle.tester)}")
 
 
 # What does a run's verdict.json say, and does what is found now say otherwise? A verdict that differs is kept.

@@ -91,8 +91,8 @@ class SoakVerdict:
     conformance: Conformance
     promise: PromiseKept
     reason: str
-    findings: tuple[str, ...] = ()
-    faults: FaultsOfSoak = FaultsOfSoak()
+    findings: tuple[str, ...]
+    faults: FaultsOfSoak
     replicas: ReplicasJudged | None = None
 
 

@@ -69,6 +69,13 @@ def test_a_directory_with_something_else_stays_as_it_is(tmp_path: Path, capsys: 
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
+def test_a_file_is_no_directory(tmp_path: Path, fetched: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mine").touch()
+    assert main(["compose", "4.4.0", str(tmp_path / "mine")]) == 2
+    assert "mine is no directory" in capsys.readouterr().err
+    assert fetched == []
+
+
 def test_without_jars_nothing_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -266,7 +266,7 @@ def test_an_empty_soak_has_a_page(tmp_path: Path) -> None:
     files = SoakFiles(
         soak=asked(records=None, duration_s=5, ends=(), ended_ns=None, faults="none"),
         counted=counted_of(),
-        verdict=SoakVerdict(Conformance.INCONCLUSIVE, PromiseKept.NO_PROMISE, "nothing was sent"),
+        verdict=SoakVerdict(Conformance.INCONCLUSIVE, PromiseKept.NO_PROMISE, "nothing was sent", (), FaultsOfSoak()),
         course=flowing(2, 0.5, 0),
     )
     text = _text(_page(files, tmp_path))

@@ -28,13 +28,15 @@ LEFT = r"topic kafka-conformance-t was created, and not written to: .*; delete i
 
 
 class Brokers:
-    """What brokers answer about the topic, and which of their answers fail, by name, at which time."""
+    """What brokers answer about the topic, and which of their answers fail, by name: so often, after so many."""
 
-    def __init__(self, *failing: str, times: int = 1000) -> None:
-        self._failing, self._left = failing, times
+    def __init__(self, *failing: str, times: int = 1000, after: int = 0) -> None:
+        self._failing, self._left, self._before = failing, times, after
 
     def _told(self, name: str) -> None:
-        if name in self._failing and self._left:
+        if name in self._failing and self._before:
+            self._before -= 1
+        elif name in self._failing and self._left:
             self._left -= 1
             raise NotAnsweredError("broker 2 does not answer")
 
@@ -82,13 +84,27 @@ def test_a_topic_that_was_created_and_is_not_written_to_is_told(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("failing", ["seen", "offsets"])
+@pytest.mark.parametrize(("failing", "after"), [("seen", 0), ("seen", 1), ("offsets", 0)])
 def test_a_broker_that_does_not_answer_once_is_asked_again(
-    failing: str, asked: Callable[[Brokers], None], tmp_path: Path
+    failing: str, after: int, asked: Callable[[Brokers], None], tmp_path: Path
 ) -> None:
-    asked(Brokers(failing, times=1))
+    asked(Brokers(failing, times=1, after=after))
     run, attached = begin(OPTIONS, tmp_path)
     assert (attached.topic, attached.is_own, run.path.exists()) == ("kafka-conformance-t", True, True)
+
+
+def test_a_topic_that_is_gone_meanwhile_is_told(asked: Callable[[Brokers], None], tmp_path: Path) -> None:
+    class Gone(Brokers):
+        def seen(self) -> TopicSeenByClients:
+            return super().seen() if self.is_asked_first() else TopicSeenByClients("c", (), "id")
+
+        def is_asked_first(self) -> bool:
+            self._before += 1
+            return self._before == 1
+
+    asked(Gone())
+    with pytest.raises(UsageError, match="the topic is not there any more, or has fewer partitions"):
+        begin(OPTIONS, tmp_path)
 
 
 def test_a_created_topic_whose_ledger_has_no_place_is_told(asked: Callable[[Brokers], None], tmp_path: Path) -> None:
