@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """Packs finished runs into one file, with the SHA-256 of every file in it, the tester's version and the
 digest of the jars that ran. Whoever gets it verifies and judges it with judge, on any machine, without
-brokers. Logs and configurations of brokers stay out: they name hosts and paths, and no verdict rests on
-them. Digests show damage, not who made it: sign the file with a tool of yours, as gpg --detach-sign does."""
+brokers. Brokers' logs and configurations and tracebacks stay out: they name hosts and paths, and no verdict
+rests on them. The reason of a run that broke off may quote lines of a log: look before you send it. Digests
+show damage, not who made it: sign the file with a tool of yours, as gpg --detach-sign does."""
 EPILOG = """examples:
   kafka-conformance bundle runs/RUN                       bundle.tgz, of one run
   kafka-conformance bundle runs --out nightly.tgz         of every run in a directory

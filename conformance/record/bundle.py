@@ -8,7 +8,7 @@ the file that ``bundle.json`` names next, in its size: other headers that tar ha
 that go on, are not followed. Digests show what was damaged on the way, not who made it: that takes a signature, which
 is the user's to make.
 
-Logs and configurations of brokers and tracebacks stay out, for they name hosts and paths; no verdict rests on them.
+Brokers' logs and configurations and tracebacks stay out, for they name hosts and paths; no verdict rests on them.
 """
 
 from __future__ import annotations

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 FILE_LINES_MAX = 300
 LONGER_FILES = {
+    "tests/conformance/test_bundle.py": "what is packed, and each thing that is refused in somebody's bundle",
+    "conformance/record/bundle.py": "one format: how it is written, and all that is refused where it is opened",
     "conformance/soak/producing.py": "a producer's process, seen from its parent and from itself",
     "conformance/commands/attaching.py": "`attach`: what it takes, says beforehand, does, and says at the end",
     "fault_injection/cluster/lifecycle.py": "all that can be done to a cluster, and what is known of its nodes",

@@ -12,11 +12,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from conformance.cli import build_parser
+from conformance.cli import main
+from conformance.commands import matrix
+from conformance.line import line_named
 from tests.project.documents import ROOT, page
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from pathlib import Path
+
+    from conformance.commands.matrix import MatrixRequest
 
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 WORKFLOW: dict[Any, Any] = yaml.safe_load((ROOT / ".github/workflows/conformance.yml").read_text(encoding="utf-8"))
@@ -25,9 +30,10 @@ TOLD = re.compile(r"\b[A-Z][A-Z_]+\b")
 RECORDER = """#!{python}
 import pathlib, sys
 runs = pathlib.Path(sys.argv[sys.argv.index("--runs-dir") + 1])
-runs.mkdir(parents=True, exist_ok=True)
-(runs / "matrix.md").write_text("| the table |\\n")
-(runs / "called").write_text("\\0".join(sys.argv[1:]))
+pathlib.Path("{called}").write_text("\\0".join(sys.argv[1:]))
+if {code} in (0, 1, 3):
+    runs.mkdir(parents=True, exist_ok=True)
+    (runs / "matrix.md").write_text("| the table |\\n")
 sys.exit({code})
 """
 
@@ -38,7 +44,7 @@ class Acted:
     def __init__(self, directory: Path, code: int, **variables: str) -> None:
         program = directory / "bin" / "kafka-conformance"
         program.parent.mkdir()
-        program.write_text(RECORDER.format(python=sys.executable, code=code))
+        program.write_text(RECORDER.format(python=sys.executable, code=code, called=directory / "called"))
         program.chmod(0o755)
         given = {"PATH": f"{program.parent}:{os.environ['PATH']}", "RUNS": str(directory / "runs"), **variables}
         given |= {"GITHUB_OUTPUT": str(directory / "output"), "GITHUB_STEP_SUMMARY": str(directory / "summary")}
@@ -47,17 +53,42 @@ class Acted:
 
     @property
     def called(self) -> list[str]:
-        return (self._directory / "runs" / "called").read_text().split("\0")
+        return (self._directory / "called").read_text().split("\0")
 
     def left(self, name: str) -> str:
         path = self._directory / name
         return path.read_text() if path.exists() else ""
 
 
-def test_by_itself_it_runs_the_quick_profile_on_the_newest_release(tmp_path: Path) -> None:
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> Callable[[Sequence[str]], MatrixRequest]:
+    """Return what the tester makes of a command line; nothing is run."""
+
+    def take(called: Sequence[str]) -> MatrixRequest:
+        asked: list[MatrixRequest] = []
+        monkeypatch.setattr(matrix, "run_matrix", lambda _, request: asked.append(request) or 0)
+        assert main(called) == 0
+        return asked[0]
+
+    return take
+
+
+@pytest.fixture
+def built(tmp_path: Path) -> str:
+    """Return a directory with the names of jars that a distribution has."""
+    (tmp_path / "built it" / "libs").mkdir(parents=True)
+    for name in ("kafka_2.13-4.4.0.jar", "kafka-clients-4.4.0.jar"):
+        (tmp_path / "built it" / "libs" / name).touch()
+    return str(tmp_path / "built it")
+
+
+def test_by_itself_it_runs_the_quick_profile_on_the_newest_release(
+    tmp_path: Path, taken: Callable[[Sequence[str]], MatrixRequest]
+) -> None:
     acted = Acted(tmp_path, 0)
-    runs = str(tmp_path / "runs")
-    assert acted.called == ["matrix", *("--backend", "auto", "--lanes", "1", "--runs-dir", runs, "--profile", "quick")]
+    asked = taken(acted.called)
+    assert [line.text for line in asked.lines] == [line_named("newest").text]
+    assert (asked.choice.profile, asked.lanes, asked.runs) == ("quick", 1, tmp_path / "runs")
     assert json.loads(acted.left("runs/badge.json")) == {
         "schemaVersion": 1,
         "label": "Kafka newest",
@@ -68,21 +99,25 @@ def test_by_itself_it_runs_the_quick_profile_on_the_newest_release(tmp_path: Pat
     assert acted.left("summary") == "| the table |\n"
 
 
-def test_what_is_given_reaches_the_command_line(tmp_path: Path) -> None:
-    own = tmp_path / "a schedule.yaml"
-    given = {"KAFKA_HOME": "/a b", "LABEL": 'our "fork"', "RULES_OF": "4.4.0", "ACCEPT": "a.toml", "LANES": "2"}
-    acted = Acted(tmp_path, 0, **given, SCHEDULES=f"{own}\nothers")
-    parsed = build_parser().parse_args(acted.called)
-    assert (str(parsed.kafka_home), parsed.label, parsed.rules_of, parsed.lanes) == ("/a b", 'our "fork"', "4.4.0", 2)
-    assert [str(one) for one in parsed.schedule] == [str(own), "others"]
-    assert "--profile" not in acted.called
-    assert json.loads(acted.left("runs/badge.json"))["label"] == "our fork"
+def test_a_kafka_of_the_users_own_reaches_the_tester(
+    tmp_path: Path, built: str, taken: Callable[[Sequence[str]], MatrixRequest]
+) -> None:
+    given = {"KAFKA_HOME": built, "LABEL": "our-fork", "RULES_OF": "4.4.0", "LANES": "2", "ENTRIES": "TR-01  HW\nEL"}
+    acted = Acted(tmp_path, 0, **given)
+    asked = taken(acted.called)
+    own = asked.options.own
+    assert own is not None
+    assert (str(own.home), own.label, own.rules_of, asked.lanes) == (built, "our-fork", "4.4.0", 2)
+    assert asked.choice.globs == ("TR-01", "HW", "EL")
+    assert json.loads(acted.left("runs/badge.json"))["label"] == "our-fork"
 
 
-def test_entries_are_words(tmp_path: Path) -> None:
-    acted = Acted(tmp_path, 0, ENTRIES="TR-01  HW\nEL", KAFKA="3.9.2/kraft,4.4.0", IMAGE="")
-    assert acted.called[:4] == ["matrix", "TR-01", "HW", "EL"]
-    assert build_parser().parse_args(acted.called).globs == ["TR-01", "HW", "EL"]
+def test_schedules_are_a_line_each(tmp_path: Path, taken: Callable[[Sequence[str]], MatrixRequest]) -> None:
+    own = ROOT / "examples" / "acks-1.yaml"
+    acted = Acted(tmp_path, 0, SCHEDULES=f"{own}\n{tmp_path}/a folder", KAFKA="3.9.2/kraft,4.4.0", LANES="")
+    asked = taken(acted.called)
+    assert [str(one) for one in asked.choice.schedules] == [str(own), f"{tmp_path}/a folder"]
+    assert [line.text for line in asked.lines] == ["3.9.2/kraft", "4.4.0/kraft"]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +138,7 @@ def test_it_fails_on_what_it_is_told_to(code: int, fail_on: str, ends: int, tmp_
 def test_a_word_that_it_does_not_know_is_refused_before_anything_runs(tmp_path: Path) -> None:
     acted = Acted(tmp_path, 0, FAIL_ON="deviation")
     assert (acted.code, acted.said) == (2, "FAIL_ON is 'deviation': deviates, inconclusive or nothing\n")
-    assert not acted.left("runs/called")
+    assert not acted.left("called")
 
 
 def test_the_action_gives_the_script_every_variable_that_its_head_names() -> None:
@@ -132,11 +167,21 @@ def test_actions_of_others_are_pinned_to_the_commits_of_the_other_workflows() ->
     assert used <= set(re.findall(r"uses: (actions/.*)", texts["nightly.yml"]))
 
 
-def test_the_page_uses_inputs_that_are_there() -> None:
+def test_the_page_uses_inputs_that_are_there(
+    tmp_path: Path, built: str, taken: Callable[[Sequence[str]], MatrixRequest]
+) -> None:
     blocks = re.findall(r"```yaml\n(.*?)```", page("ci").read_text(encoding="utf-8"), re.DOTALL)
     called, used, gitlab = (yaml.safe_load(block) for block in blocks)
     inputs = WORKFLOW[True]["workflow_call"]["inputs"]
     assert set(called["jobs"]["conformance"]["with"]) <= set(inputs)
     assert json.loads(called["jobs"]["conformance"]["with"]["kafka"]) == ["3.9.2/kraft", "4.4.0"]
-    assert set(used[1]["with"]) <= set(ACTION["inputs"])
+    given = used[1]["with"]
+    assert set(given) <= set(ACTION["inputs"])
+    (tmp_path / "acted").mkdir()
+    variables = {name.upper().replace("-", "_"): value for name, value in given.items()}
+    assert taken(Acted(tmp_path / "acted", 0, **variables | {"KAFKA_HOME": built}).called).choice.globs == (
+        "TR",
+        "EL",
+        "HW",
+    )
     assert set(gitlab["conformance"]["variables"]) <= set(TOLD.findall(SCRIPT))

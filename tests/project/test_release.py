@@ -14,17 +14,18 @@ from tests.project.documents import ROOT
 if TYPE_CHECKING:
     from pathlib import Path
 
-VERSION = re.findall(r'^version = "(.*)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)[0]
+VERSION = "99.0.0"
 TEMPLATES = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
 
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """Clone the checkout's commit and make its changelog that of a release."""
+    """Clone the checkout's commit, and give it version and changelog of a release."""
     into = tmp_path / "clone"
-    git(ROOT, "clone", "--quiet", "--shared", str(ROOT), str(into))
-    changelog = into / "CHANGELOG.md"
-    changelog.write_text(changelog.read_text().replace("## Unreleased", f"## {VERSION}, 2026-12-01", 1))
+    git(ROOT, "clone", "--quiet", "--shared", "--no-tags", str(ROOT), str(into))
+    project, changelog = into / "pyproject.toml", into / "CHANGELOG.md"
+    project.write_text(re.sub(r'^version = ".*"$', f'version = "{VERSION}"', project.read_text(), flags=re.MULTILINE))
+    changelog.write_text(f"# Changelog\n\n## {VERSION}, 2026-12-01\n")
     commit(into)
     return into
 
@@ -55,7 +56,7 @@ def test_what_is_not_committed_is_refused(clone: Path) -> None:
 
 
 def test_another_version_is_refused(clone: Path) -> None:
-    assert released(clone, "99.0.0") == (1, "pyproject.toml has another version than 99.0.0\n")
+    assert released(clone, "99.0.1") == (1, "pyproject.toml has another version than 99.0.1\n")
 
 
 def test_a_changelog_of_something_else_is_refused(clone: Path) -> None:
