@@ -58,6 +58,7 @@ class Leadership:
         self.followers: dict[BrokerId, Follower] = {}
         self.began_at = 0
         self._small_until: int | None = None
+        self._answered_at: int | None = None
         self._rules = rules
         self._settled_epoch: LeaderEpoch = NO_EPOCH
         self._now = 0
@@ -106,18 +107,31 @@ class Leadership:
             self.committed = [frozenset(applied.isr)]
             self.raise_high()
 
-    def settle_isr(self, isr: Collection[BrokerId], partition_epoch: int | None, at: int) -> None:
-        """Note that the leader knows this ISR: nothing older counts, unless it may know a newer one already."""
+    def settle_isr(
+        self, isr: Collection[BrokerId], partition_epoch: int | None, at: int, *, is_answer: bool = False
+    ) -> None:
+        """Note that the leader knows this ISR: nothing older counts, unless it may know a newer one already.
+
+        Args:
+            isr: the in-sync replicas.
+            partition_epoch: of the change; None if nobody tells it.
+            at: when it knows them.
+            is_answer: the controller's answer came at that time, and the leader takes it a moment later: until it shows
+                that it has, it may refuse records by the ISR before (AlterPartitionManager).
+        """
         if partition_epoch is not None and partition_epoch < self.partition_epoch:
             return
         self._bound_by(frozenset(isr).difference(*self.committed))
+        self._took_answer(at)
         self._note_small(at)
+        self._answered_at = at if is_answer and self._small_until == at else None
         self.committed = [frozenset(isr)]
         self.proposed = self.wished = frozenset()
         self.raise_high()
 
-    def propose(self, isr: Collection[BrokerId]) -> None:
-        """Note a wish: those it adds count from before it was sent."""
+    def propose(self, isr: Collection[BrokerId], at: int) -> None:
+        """Note a wish: those it adds count from before it was sent, and what was answered before has been taken."""
+        self._took_answer(at)
         wished = frozenset(isr)
         self._bound_by(wished.difference(*self.committed))
         self.committed = [known for known in self.committed if known <= wished or wished <= known] or self.committed
@@ -132,8 +146,19 @@ class Leadership:
         if any(not self.suffices(isr) for isr in self.committed):
             self._small_until = at
 
+    def sufficed(self, sent_at: int | None, at: int) -> None:
+        """Note that a record that was sent at one time was appended with acks=all by another: the ISR sufficed."""
+        if self._answered_at is not None and sent_at is not None and sent_at >= self._answered_at:
+            self._took_answer(at)
+
+    def _took_answer(self, at: int) -> None:
+        if self._answered_at is not None:
+            self._small_until, self._answered_at = at, None
+
     def was_small_since(self, moment: int | None) -> bool:
         """Return whether the ISR may have been too small for acks=all at some time since, and no longer is."""
+        if self._answered_at is not None:
+            return True
         return moment is not None and self._small_until is not None and self._small_until >= moment
 
     def give_up(self) -> None:

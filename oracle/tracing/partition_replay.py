@@ -265,7 +265,7 @@ class PartitionReplay:
         if view is not None and answer.error:
             view.give_up()
         elif view is not None and answer.leader_epoch == proposal.leader_epoch:
-            view.settle_isr(answer.isr, answer.partition_epoch, delivered.at)
+            view.settle_isr(answer.isr, answer.partition_epoch, delivered.at, is_answer=True)
 
     def _lost_tail(self, tail: TailLost) -> None:
         replica = self._replica(tail.broker)

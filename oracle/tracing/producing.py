@@ -55,6 +55,7 @@ class ProducingChecks:
         _note_epoch(leaders[0], told.base_offset, told.last_offset)
         if told.acks is Acks.ALL:
             views[0].reach(end)
+            views[0].sufficed(told.sent_at, told.at)
         elif told.sent_at is not None:
             views[0].appended(end, told.sent_at, dead)
 
@@ -213,7 +214,7 @@ class IsrChanges:
         self._check_growth(view, wished.difference(*view.committed))
         removed = frozenset.intersection(*view.committed) - wished if view.committed else frozenset()
         self._check_shrink(view, removed, proposed.at, settings)
-        view.propose(wished)
+        view.propose(wished, proposed.at)
 
     def announce(self, leader: TracedReplica, announced: IsrAnnounced, settings: TraceSettings) -> None:
         """Check a change that a leader has made itself: in its epoch, and before 2.7."""

@@ -115,6 +115,27 @@ def test_a_refusal_of_a_leader_that_leads_no_more_is_not_held_against_its_succes
         assert story.refused() == "15: a record is refused with NOT_ENOUGH_REPLICAS_AFTER_APPEND"
 
 
+@pytest.mark.parametrize("shown", ["nothing", "an older success", "a success", "another wish"])
+def test_an_answer_of_the_controller_counts_when_the_leader_shows_that_it_has_taken_it(shown: str) -> None:
+    story = with_records("4.3.1", "kraft", min_insync_replicas=2)
+    story.led(1, 1, (1,), 1, 2, 3)
+    older = story.at
+    story.fetch(2, 1, 3, 3, (0, 3, 3), epoch=1, last_fetched_epoch=0)
+    story.alter_isr(1, 1, (1, 2))
+    story.wait(1)
+    sent_at = story.at
+    if shown.endswith("success"):
+        sent = older if shown == "an older success" else sent_at
+        story.feed(Acknowledged, acks=Acks.ALL, leader=1, sent_at=sent, base_offset=2, last_offset=2)
+    elif shown == "another wish":
+        story.alter_isr(1, 1, (1, 2))
+    assert not story.refused()
+    story.wait(1)
+    story.feed(Refused, acks=Acks.ALL, error="NOT_ENOUGH_REPLICAS", sent_at=story.at)
+    is_taken = shown in {"a success", "another wish"}
+    assert story.refused() == ("15: a record is refused with NOT_ENOUGH_REPLICAS" if is_taken else "")
+
+
 def test_a_larger_isr_counts_when_its_leader_has_applied_it() -> None:
     story = with_records("2.8.2", "zookeeper", min_insync_replicas=2)
     story.led(1, 1, (1,), 1)
