@@ -283,7 +283,9 @@ def test_a_header_with_a_negative_size_is_refused(packed: Path, tmp_path: Path) 
     refused(packed, tmp_path / "out", "bundle.json is no plain file")
 
 
-@pytest.mark.parametrize("more", [gzip.compress(b"\0" * 2**23), gzip.compress(b"x"), b"x"])
+@pytest.mark.parametrize(
+    "more", [gzip.compress(b"\0" * 2**23), gzip.compress(b"x"), b"x"], ids=["a bomb", "a stream", "a byte"]
+)
 def test_what_comes_behind_the_end_is_refused(more: bytes, packed: Path, tmp_path: Path) -> None:
     packed.write_bytes(packed.read_bytes() + more)
     refused(packed, tmp_path / "out", "there is more in the bundle|damaged")
@@ -304,7 +306,11 @@ def test_what_was_cut_off_is_refused(share: float, packed: Path, tmp_path: Path)
     refused(packed, tmp_path / "out", "no bundle|damaged|should come nothing")
 
 
-@pytest.mark.parametrize("content", [b"no archive", gzip.compress(b"no archive"), gzip.compress(b"\0" * 10240)])
+@pytest.mark.parametrize(
+    "content",
+    [b"no archive", gzip.compress(b"no archive"), gzip.compress(b"\0" * 10240)],
+    ids=["a text", "a packed text", "an empty archive"],
+)
 def test_what_is_no_bundle_is_refused(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "b.tgz").write_bytes(content)
     refused(tmp_path / "b.tgz", tmp_path / "out", "is no bundle")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ from tests.conformance.secured_cluster import PASSWORD, PLAIN_PASSWORD, Secured,
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(300)]
 RECORDS = 3_000
@@ -56,7 +57,7 @@ def test_every_record_is_read_back_through_tls_and_a_password(secured: Secured, 
     with _seen_processes() as command_lines, SparkThread() as spark:
         verdict = ledger.verdict(spark)
         plan = _plan_of(spark, ledger)
-        left = _files_with(spark._work, PART_OF_EACH_PASSWORD)
+        left = _files_with(_work_of(spark), PART_OF_EACH_PASSWORD)
     assert verdict.promise is Promised.KEPT, verdict
     assert "${login:/proc/" in plan
     assert PART_OF_EACH_PASSWORD not in plan
@@ -83,6 +84,13 @@ def _plan_of(spark: SparkThread, ledger: AttachedLedger) -> str:
             return f"{frame._jdf.queryExecution().toString()}\n{options}"
 
     return spark._done(plan)
+
+
+def _work_of(spark: SparkThread) -> Path:
+    """Return where the session keeps its files, which another test of this process may have started."""
+    place = spark._done(lambda: spark._session().conf.get("spark.local.dir"))
+    assert place is not None
+    return Path(place).parent
 
 
 def _files_with(directory: Path, secret: str) -> list[Path]:

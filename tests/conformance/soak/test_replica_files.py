@@ -61,3 +61,4 @@ def test_what_leaders_have_committed_is_known_though_a_replica_stays_away(broker
         assert committed_ends(brokers.cluster, topic, PARTITIONS) == ends
     finally:
         brokers.cluster.start_broker(away)
+        at_rest(brokers.cluster, topic, PARTITIONS)  # whoever comes next finds brokers that answer
