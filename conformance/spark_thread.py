@@ -176,7 +176,7 @@ class SparkThread:
 
         return self._done(
             lambda: soak_job.reconcile_soak(
-                self._session(), run.path, soak, sampled=sampled, cross_check=cross_check, data=data
+                self._session(), run.path, soak, sampled=sampled, cross_check=cross_check, data=data, tell=tell
             ),
             None if tell is None else partial(reading, tell=tell),
         )

@@ -8,7 +8,7 @@ counted (``soak_counting``). Two checks may be asked for: a sample that is read 
 
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -78,6 +78,7 @@ def reconcile_soak(
     sampled: bool = False,
     cross_check: bool = False,
     data: Mapping[int, Path] | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> SoakCounted:
     """Read the topic, count the records of every class and partition, and write what was counted.
 
@@ -88,6 +89,7 @@ def reconcile_soak(
         sampled: whether a sample is read again, and joined record by record.
         cross_check: whether what is read is written down, and counted again by DuckDB.
         data: of each broker the directory that has its replicas' folders, if executors can read them.
+        tell: told when DuckDB begins.
 
     Raises:
         ReconcileError: the topic cannot be read, has offsets without a record, a file is unreadable, Spark failed, or
@@ -103,6 +105,8 @@ def reconcile_soak(
         if data is not None:
             counted = replace(counted, replicas=compare_replicas(spark, soak, data))
     if cross_check:
+        if tell is not None:
+            tell("DuckDB counts every class again, joining every record; of many this takes longer than Spark did")
         with tempfile.TemporaryDirectory(dir=run) as scratch:
             counted = replace(counted, cross_check=differences(run, soak, counted, Path(scratch)))
     RunDirectory(run).write(COUNTED_FILE, counted)
