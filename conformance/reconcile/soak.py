@@ -105,12 +105,16 @@ def reconcile_soak(
         if data is not None:
             counted = replace(counted, replicas=compare_replicas(spark, soak, data))
     if cross_check:
-        if tell is not None:
-            tell("DuckDB counts every class again, joining every record; of many this takes longer than Spark did")
-        with tempfile.TemporaryDirectory(dir=run) as scratch:
-            counted = replace(counted, cross_check=differences(run, soak, counted, Path(scratch)))
+        counted = _counted_again(run, soak, counted, tell)
     RunDirectory(run).write(COUNTED_FILE, counted)
     return counted
+
+
+def _counted_again(run: Path, soak: Soak, counted: SoakCounted, tell: Callable[[str], None] | None) -> SoakCounted:
+    if tell is not None:
+        tell("DuckDB counts every class again, joining every record; of many this takes longer than Spark did")
+    with tempfile.TemporaryDirectory(dir=run) as scratch:
+        return replace(counted, cross_check=differences(run, soak, counted, Path(scratch)))
 
 
 def count_soak(spark: SparkSession, run: Path, soak: Soak, topic: DataFrame, *, sampled: bool = False) -> SoakCounted:

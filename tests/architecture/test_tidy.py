@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 FILE_LINES_MAX = 300
 LONGER_FILES = {
+    "tests/oracle/tracing/test_changes.py": "every change of in-sync replicas, and what producers are told meanwhile",
     "tests/conformance/test_bundle.py": "what is packed, and each thing that is refused in somebody's bundle",
     "conformance/record/bundle.py": "one format: how it is written, and all that is refused where it is opened",
     "conformance/soak/producing.py": "a producer's process, seen from its parent and from itself",
