@@ -1,15 +1,14 @@
 """What has changed since an earlier report? Its report.json is held against the runs of this one, entry by entry.
 
-An entry on a line, that is a release in a metadata mode, or a Kafka of the user's by its label, is held against
-itself.
-Where each report is over one line, and these differ, the lines are compared: so an upgrade is looked at.
-Several runs of an entry are one: it fails if one does, and is flaky if they end differently.
+An entry on a line, that is a release in a metadata mode, or a Kafka of the user's by its label, is held against itself.
+Where each report is over one line, and these differ, the lines are compared: so an upgrade is looked at. Several runs
+of an entry are one: it fails if one does, and is flaky if they end differently.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from statistics import median
 from typing import TYPE_CHECKING
@@ -28,6 +27,8 @@ if TYPE_CHECKING:
 
     from reports.model import RunView
 
+JSON_NAME = "report.json"
+"""What programs read of a report; it lies beside the page."""
 SLOWER_RATIO, SLOWER_S = 1.5, 5.0
 """Longer by so much, and by so many seconds, is slower; less is the machine's noise."""
 NAMED = 5
@@ -96,11 +97,6 @@ class EntryChange:
     now: str
     anchor: str = ""
 
-    @property
-    def words(self) -> str:
-        """What has become of it, in words."""
-        return WORDS[self.since]
-
 
 @dataclass(frozen=True, slots=True)
 class ChangesSince:
@@ -131,7 +127,7 @@ class ChangesSince:
 
 @dataclass(frozen=True, slots=True)
 class _Report:
-    runs: tuple[RunTold, ...] = field(default_factory=tuple)
+    runs: tuple[RunTold, ...]
 
 
 def read_baseline(path: Path) -> tuple[RunTold, ...]:
@@ -140,11 +136,11 @@ def read_baseline(path: Path) -> tuple[RunTold, ...]:
     Raises:
         RunDirectoryError: it is not there, or no report.
     """
-    file = path / "report.json" if path.is_dir() else path
+    file = path / JSON_NAME if path.is_dir() else path
     try:
         return msgspec.json.decode(file.read_bytes(), type=_Report).runs
     except (OSError, ValueError, RecursionError) as error:
-        raise RunDirectoryError(f"{file} cannot be read as the report.json of a report: {error}") from error
+        raise RunDirectoryError(f"{file} cannot be read as the {JSON_NAME} of a report: {error}") from error
 
 
 def told_of(run: RunView) -> RunTold:
@@ -211,7 +207,9 @@ def _since(before: Sequence[RunTold], now: Sequence[RunTold]) -> Since | None:
 
 def _is_slower(before: Sequence[RunTold], now: Sequence[RunTold]) -> bool:
     took, takes = _seconds(before), _seconds(now)
-    return None not in {took, takes} and (takes or 0) > max(SLOWER_RATIO * (took or 0), (took or 0) + SLOWER_S)
+    if took is None or takes is None:
+        return False
+    return takes > max(SLOWER_RATIO * took, took + SLOWER_S)
 
 
 def _seconds(runs: Iterable[RunTold]) -> float | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from conformance.record.directory import as_plain
 from conformance.record.verdict import Conformance, PromiseKept
-from reports.baseline import changes_since, read_baseline
+from reports.baseline import JSON_NAME, changes_since, read_baseline
 from reports.html import render_html
 from reports.junit import JunitCase, JunitSuite, junit_text
 from reports.load import load_runs
@@ -88,7 +88,6 @@ def _wire(wire: Wire | None) -> dict[str, object] | None:
 
 
 JUNIT_NAME = "junit.xml"
-JSON_NAME = "report.json"
 
 
 def write_report(

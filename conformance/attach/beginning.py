@@ -217,9 +217,9 @@ def _answered(
         if now is None or len(now.partitions) < len(seen.partitions):
             raise NotYetError("the topic is not there any more, or has fewer partitions")
         starts, firsts = topic.offsets(now.partitions), topic.offsets(now.partitions, EARLIEST)
-        for one in now.partitions:
-            if not {one.partition} <= starts.keys() & firsts.keys():
-                raise NotYetError(f"the leader of partition {one.partition} does not answer")
+        told = starts.keys() & firsts.keys()
+        if silent := [one.partition for one in now.partitions if one.partition not in told]:
+            raise NotYetError(f"the leader of partition {silent[0]} does not answer")
         return now, starts, firsts
 
     try:

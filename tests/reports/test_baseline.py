@@ -154,7 +154,7 @@ def test_the_command_tells_it(
     assert json.loads(capsys.readouterr().out)["since_baseline"]["changes"]
 
 
-@pytest.mark.parametrize("content", [None, "", "[]", '{"runs": [{}]}', '{"runs": [{"scenario": 1}]}'])
+@pytest.mark.parametrize("content", [None, "", "[]", "{}", '{"runs": [{}]}', '{"runs": [{"scenario": 1}]}'])
 def test_what_is_no_report_is_refused_and_nothing_is_written(
     content: str | None, golden_paths: list[Path], tmp_path: Path
 ) -> None:
