@@ -15,6 +15,8 @@ junit = $(if $(JUNIT),--junitxml=$(JUNIT)/$(1).xml)
 # wait: beside them, with what processor time they leave, run those that start nothing. After both,
 # in two lanes, those that nothing else may run beside.
 STARTS := broker or docker or spark
+# The files of tests/ that have such a mark in their text, one in five: the others need not be imported for the lanes.
+starting = $(shell grep -rlE 'mark\.(broker|docker|spark)\b' tests --include='test_*.py' | grep -v '^tests/oracle/' | LC_ALL=C sort)
 by_day = $(if $(filter no,$(NIGHTLY)), and not nightly)
 # The model's longest searches are marked slow and no_cover (what they reach by chance counts for no coverage), and are
 # half of its tests' time; to count branches makes the others three times as long. NIGHTLY=no leaves both to
@@ -100,14 +102,14 @@ test-aside: setup-dev
 	  code=$$?; cat build/test-aside.log; exit $$code
 
 test-lanes: setup-dev
-	@$(PYTEST) -n 2 --durations=15 --ignore=tests/oracle -m "($(STARTS)) and not alone$(by_day)" $(call junit,lanes)
+	@$(PYTEST) -n 2 --durations=15 $(starting) -m "($(STARTS)) and not alone$(by_day)" $(call junit,lanes)
 
 test-nightly: setup-dev
 	@$(PYTEST) -n 2 --durations=15 --ignore=tests/oracle -m "nightly and not alone" $(call junit,nightly)
 	@$(PYTEST) -n 2 --durations=5 --ignore=tests/oracle -m "nightly and alone" $(call junit,nightly-alone)
 
 test-alone: setup-dev
-	@$(PYTEST) -n 2 --durations=5 --ignore=tests/oracle -m "($(STARTS)) and alone$(by_day)" $(call junit,alone)
+	@$(PYTEST) -n 2 --durations=5 $(starting) -m "($(STARTS)) and alone$(by_day)" $(call junit,alone)
 
 lint: setup-dev
 	@$(BIN)/ruff check .

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import signal
 from typing import TYPE_CHECKING
@@ -11,6 +12,8 @@ import hypothesis
 import pytest
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from xdist.scheduler import LoadFileScheduling
 
 # A shell has its background jobs ignore SIGINT, and children inherit that: no Ctrl-C would reach a tester under test.
@@ -51,7 +54,7 @@ AT_NIGHT = {
     "tests/conformance/soak/test_replica_files.py": r"_stays_away\[docker\]",
     # Mistakes of every kind on clusters made for them, and a good cluster of every line.
     "tests/conformance/audit/test_seeded_mistakes.py": r"::test_(?!every_check_)",
-    "tests/conformance/audit/test_demonstrations_with_brokers.py": r"::test_(brokers_do_the_harm|a_topic)_|\[known-",
+    "tests/conformance/audit/test_demonstrations_with_brokers.py": r"::",
     "tests/conformance/audit/test_api_versions.py": r"\[(?!0\.10\.2\.2/|4\.4\.0/)",
     "tests/conformance/clients/": r"\[(2\.8\.2|3\.9\.2)[]-]",
     "tests/conformance/soak/test_breaking_with_brokers.py": (
@@ -71,6 +74,8 @@ AT_NIGHT = {
     "tests/integration/test_composed_clusters.py": r"\[zookeeper\]",
     "tests/conformance/test_terminal.py": r"::test_real_brokers_run_below_a_bar|_wider_.*(--not-run|explain EL)",
     "tests/integration/test_counterexamples.py": r"::test_a_hole_is_open_",
+    "tests/integration/test_coverage.py": r"::",
+    "tests/integration/test_hunting.py": r"::test_a_swapped_rule_",
     "tests/integration/test_lost_nodes.py": r"\[(wait until the|checkpoint: end|produce m1)",
     "tests/integration/test_nightly.py": r"::test_a_line_is_run_once_",
     "tests/integration/test_own_kafka.py": r"::test_an?_(directory|build|image)_[^[]*_release",
@@ -103,10 +108,26 @@ def is_for_the_night(nodeid: str) -> bool:
     return any(nodeid.startswith(path) and re.search(pattern, nodeid) for path, pattern in AT_NIGHT.items())
 
 
+STARTS = ("broker", "docker", "spark")
+"""Marks of tests that start something."""
+
+
+@functools.cache
+def says_what_it_starts(file: Path) -> bool:
+    """Say whether a file of tests has one of these marks in its own text, by which `make test` finds those files."""
+    return re.search(rf"mark\.({'|'.join(STARTS)})\b", file.read_text(encoding="utf-8")) is not None
+
+
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark what is for the night."""
+    """Mark what is for the night.
+
+    Raises:
+        pytest.UsageError: `make test` would miss it, as the file does not show that it starts something.
+    """
     if is_for_the_night(item.nodeid):
         item.add_marker(pytest.mark.nightly)
+    if any(map(item.get_closest_marker, STARTS)) and not says_what_it_starts(item.path):
+        raise pytest.UsageError(f"{item.nodeid}: write pytest.mark.broker, docker or spark in the file itself")
 
 
 @pytest.hookimpl(optionalhook=True)  # without xdist the tests run one after the other, in one process

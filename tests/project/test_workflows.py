@@ -18,7 +18,7 @@ from conformance.coverage.covered import covered_file
 from conformance.hunting.journal import JOURNAL, RUNS
 from fault_injection.releases import MetadataMode, find_release
 from oracle.rules.by_version import rules_for
-from tests.conftest import AT_NIGHT, ONE_IN_THREE, is_for_the_night
+from tests.conftest import AT_NIGHT, ONE_IN_THREE, is_for_the_night, says_what_it_starts
 from tests.project.documents import ROOT, page
 
 if TYPE_CHECKING:
@@ -198,9 +198,21 @@ def test_every_test_is_in_one_part_of_the_suite() -> None:
 
     assert " tests/oracle " in of_oracle
     assert " -m " not in of_oracle.partition(" -m pytest ")[2]
-    assert all(" --ignore=tests/oracle " in line for line in others)
+    starting = sorted(
+        str(file.relative_to(ROOT))
+        for file in (ROOT / "tests").rglob("test_*.py")
+        if ROOT / "tests/oracle" not in file.parents and says_what_it_starts(file)
+    )
+    assert " --ignore=tests/oracle " in others[0]
+    assert [re.findall(r" (tests/\S+\.py)", line) for line in others] == [[], starting, starting]
     expressions = [re.findall(r'-m "([^"]+)"', line)[-1] for line in others]
     assert expressions == [f"not ({starts})", f"({starts}) and not alone", f"({starts}) and alone"]
+
+
+def test_a_test_that_starts_something_says_so_in_its_own_file(tmp_path: Path) -> None:
+    for number, text in enumerate(("pytestmark = pytest.mark.broker\n", "pytestmark = STARTS_BROKERS\n")):
+        (tmp_path / f"test_{number}.py").write_text(text)
+    assert [says_what_it_starts(file) for file in sorted(tmp_path.iterdir())] == [True, False]
 
 
 def test_ci_runs_every_part_of_the_suite() -> None:
