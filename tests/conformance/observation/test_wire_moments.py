@@ -50,11 +50,16 @@ def test_a_line_that_was_written_late_is_put_in_its_place(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("link", ["replication", "client"])
 @pytest.mark.parametrize("lines_late", [10, 100, 1_000], ids=["soon", "after-the-slack", "much-later"])
-def test_a_late_line_of_a_held_frame_is_put_in_its_place(link: str, lines_late: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("caught", [1, 2, 3], ids=["once", "twice", "three-times"])
+def test_a_late_line_of_a_held_frame_is_put_in_its_place(
+    link: str, lines_late: int, caught: int, tmp_path: Path
+) -> None:
     """Soak on 4.4.0, seed 16: a producer was answered 11 ms after a slowed FETCH arrived, and its line came later."""
     wire = WireFile()
     held = wire.request(7, 2, 1, SAID, link=link, outcome="held", forwarded_ns=None)
     following = wire.request(7, 3, 1, SAID, link=link, connection=9)
+    for _ in range(1, caught):
+        wire.fate(held, "held", None)
     for _ in range(lines_late):
         wire.request(7, 3, 1, SAID, connection=9)
     wire.fate(held, "forwarded", held.arrived_ns + 2)
@@ -133,6 +138,11 @@ def with_a_frame_twice(lines: list[str]) -> list[str]:
     return [lines[0], *lines]
 
 
+def with_the_fate_of_a_held_frame_twice(lines: list[str]) -> list[str]:
+    held = json.dumps(json.loads(lines[0]) | {"outcome": "held", "forwarded_ns": None})
+    return [held, *lines[1:-1], lines[0], lines[0], lines[-1]]
+
+
 def with_a_line_that_is_no_frame(lines: list[str]) -> list[str]:
     return [*lines[:5], '{"seq": 6}', *lines[6:]]
 
@@ -145,6 +155,7 @@ def with_a_line_that_is_no_frame(lines: list[str]) -> list[str]:
         (without_a_frame, "holds 99 lines of frames, it was ended with 100"),
         (without_a_frame_and_with_another_count, "1 frames are missing, such as 6"),
         (with_a_frame_twice, "frame 1 is there twice"),
+        (with_the_fate_of_a_held_frame_twice, "frame 1 is there twice"),
         (with_a_line_that_is_no_frame, "line 6, is no frame"),
     ],
 )
