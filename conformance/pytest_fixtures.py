@@ -29,8 +29,8 @@ def parametrize(metafunc: pytest.Metafunc, entries: Iterable[Entry]) -> None:
     metafunc.parametrize("scenario", [_parameter(entry, suffix) for entry in entries])
 
 
-def own_schedule(config: pytest.Config, path: Path) -> Entry:
-    """Read a schedule of the user's, and make sure that the release can follow it.
+def own_entries(config: pytest.Config, path: Path) -> tuple[Entry, ...]:
+    """Read a file of the user's, and make sure that the release can follow its schedules.
 
     Raises:
         CollectError: it cannot be used; says where and why.
@@ -41,7 +41,7 @@ def own_schedule(config: pytest.Config, path: Path) -> Entry:
         check_predictable(choice, entries, line_in_pytest(config.getoption).rules)
     except USAGE_ERRORS as error:
         raise pytest.Collector.CollectError(str(error)) from error
-    return entries[0]
+    return entries
 
 
 def _parameter(scenario: Entry, suffix: str) -> object:

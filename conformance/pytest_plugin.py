@@ -2,7 +2,8 @@
 
 The scenarios themselves are collected from ``conformance/test_catalogue.py``; their fixtures live in
 ``conformance/pytest_fixtures.py``, so that a pytest run that does not ask for them pays nothing. Schedules of a
-user's are collected from their YAML files, once a release is named: ``pytest schedules/ --kafka-version 3.9.2``.
+user's are collected from their files, in YAML or Python, once a release is named:
+``pytest schedules/ --kafka-version 3.9.2``.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import pytest
 from typing_extensions import override
 
 from conformance.run_options import add_run_options, check_options, in_pytest, run_options_in_pytest
-from conformance.schedules import SUFFIXES
+from conformance.schedules import PYTHON, SUFFIXES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +46,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--kafka-version",
         default=None,
         metavar="V",
-        help="release, such as 3.9.2 or 0.10.2 (newest); if one is named, YAML schedules are collected too",
+        help="release, such as 3.9.2 or 0.10.2 (newest); if one is named, schedules are collected too",
     )
     group.addoption("--kafka-metadata", choices=("zookeeper", "kraft"), help="metadata mode of the cluster")
     group.addoption(
@@ -127,7 +128,8 @@ def _check_own_packages() -> None:
             )
 
 
-# Which files are schedules? Those that are named, and of folders those with replicas and steps.
+# Which files are schedules? In YAML those that are named, and of folders those with replicas and steps; in Python
+# those with scenarios.
 
 
 LOOKS_LIKE_A_SCHEDULE = re.compile(r"^replicas *:.*^steps *:|^steps *:.*^replicas *:", re.MULTILINE | re.DOTALL)
@@ -139,12 +141,23 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     """Collect a schedule, if a release is named to run it on; have the catalogue find its fixtures."""
     if file_path == CATALOGUE:
         _fixtures(parent.config)
-    if file_path.suffix not in SUFFIXES or not _takes_schedules(parent.config):
+    if file_path.suffix not in (*SUFFIXES, PYTHON) or not _takes_schedules(parent.config):
         return None
-    is_named = parent.session.isinitpath(file_path)
-    if not is_named and not LOOKS_LIKE_A_SCHEDULE.search(file_path.read_text(encoding="utf-8", errors="replace")):
-        return None
-    return ScheduleModule.from_parent(parent, path=file_path)
+    is_taken = _has_scenarios if file_path.suffix == PYTHON else _has_a_schedule
+    return ScheduleModule.from_parent(parent, path=file_path) if is_taken(file_path, parent.session) else None
+
+
+def _has_a_schedule(file: Path, session: pytest.Session) -> bool:
+    return session.isinitpath(file) or bool(
+        LOOKS_LIKE_A_SCHEDULE.search(file.read_text(encoding="utf-8", errors="replace"))
+    )
+
+
+def _has_scenarios(file: Path, _: pytest.Session) -> bool:
+    """Tell whether a file in Python has scenarios; those of the catalogue are collected as its tests."""
+    from conformance.schedules.own_scenarios import has_scenarios  # noqa: PLC0415 - who asks pays
+
+    return not file.is_relative_to(PACKAGE) and has_scenarios(file)
 
 
 def _takes_schedules(config: pytest.Config) -> bool:
@@ -152,15 +165,15 @@ def _takes_schedules(config: pytest.Config) -> bool:
 
 
 class ScheduleModule(pytest.Module):
-    """A YAML schedule as a module with one test, the catalogue's."""
+    """A user's file as a module with the catalogue's test, once for each scenario: one in YAML."""
 
     @override
     def _getobj(self) -> ModuleType:
         fixtures = _fixtures(self.config)
-        entry = fixtures.own_schedule(self.config, self.path)
+        entries = fixtures.own_entries(self.config, self.path)
         module = ModuleType(self.path.stem)
         module.test_brokers_conform = import_module("conformance.test_catalogue").test_brokers_conform  # type: ignore[attr-defined]
-        module.pytest_generate_tests = lambda metafunc: fixtures.parametrize(metafunc, [entry])  # type: ignore[attr-defined]
+        module.pytest_generate_tests = lambda metafunc: fixtures.parametrize(metafunc, entries)  # type: ignore[attr-defined]
         return module
 
 

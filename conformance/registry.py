@@ -19,7 +19,7 @@ from conformance import scenarios
 from conformance.catalogue.examination import Examination
 from conformance.catalogue.requirements import CHECKED_IN_EVERY_RUN
 from conformance.catalogue.scenario import Scenario
-from conformance.schedules import SUFFIXES
+from conformance.schedules import PYTHON, SUFFIXES
 from oracle.vocabulary import AREAS
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _instead(glob: str) -> str:
 
 def _is_file(text: str) -> bool:
     with suppress(OSError):  # as of a text too long to name any
-        return text.casefold().endswith(SUFFIXES) or Path(text).is_file()
+        return text.casefold().endswith((*SUFFIXES, PYTHON)) or Path(text).is_file()
     return False
 
 

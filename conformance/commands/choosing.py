@@ -14,7 +14,8 @@ from conformance.record.run import read_run
 from conformance.registry import UnknownEntryError, select
 from conformance.run_options import RunOptions, run_options_in_pytest
 from conformance.schedules import SUFFIXES
-from conformance.schedules.schedule_file import ScheduleFileError, locate, read_schedule
+from conformance.schedules.own_scenarios import has_scenarios, locate_own, read_scenarios
+from conformance.schedules.schedule_file import ScheduleFileError
 from conformance.spark_extra import SparkMissingError
 from conformance.stages.predicting import predict_entry
 from fault_injection.releases import UsageError, find_release
@@ -38,8 +39,8 @@ class Choice:
 
     Attributes:
         globs: names of entries; empty means the whole profile.
-        schedules: the user's own YAML files, or directories of them, instead of the catalogue, in the order in which
-            they are run.
+        schedules: the user's own files in YAML or Python, or directories of them, instead of the catalogue, in the
+            order in which they are run.
         kafka: a release, such as ``2.8.2``, ``2.8``, ``newest`` or ``3.9.2/zookeeper``.
         metadata: ``zookeeper`` or ``kraft``; None chooses the release's newer one.
     """
@@ -71,7 +72,7 @@ def add_schedules(parser: Parser, of_several: str) -> None:
         metavar="F",
         action="append",
         default=[],
-        help=f"a YAML schedule of your own, or a directory of them; {of_several}",
+        help=f"a YAML schedule of your own, a Python file with SCENARIOS, or a directory of them; {of_several}",
     )
 
 
@@ -104,10 +105,10 @@ def _own(paths: tuple[Path, ...]) -> tuple[Entry, ...]:
     """Read the user's schedules; each needs an id of its own, by which runs and errors are told apart."""
     entries: dict[str, tuple[Path, Entry]] = {}
     for path in _files(paths):
-        entry = read_schedule(path)
-        if entry.name in entries:
-            raise ScheduleFileError(f"{path}: {entries[entry.name][0]} has the id {entry.id} too: give it another")
-        entries[entry.name] = path, entry
+        for entry in read_scenarios(path):
+            if entry.name in entries:
+                raise ScheduleFileError(f"{path}: {entries[entry.name][0]} has the id {entry.id} too: give it another")
+            entries[entry.name] = path, entry
     return tuple(entry for _, entry in entries.values())
 
 
@@ -116,9 +117,10 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
         files = [path]
         if path.is_dir():
-            files = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES)
+            files = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES or has_scenarios(file))
         if not files:
-            raise ScheduleFileError(f"{path}: no schedule is in this directory: no file in it ends with .yaml or .yml")
+            what = "no file in it ends with .yaml or .yml, or is Python with SCENARIOS"
+            raise ScheduleFileError(f"{path}: no schedule is in this directory: {what}")
         yield from files
 
 
@@ -159,9 +161,10 @@ def check_predictable(choice: Choice, entries: Iterable[Entry], rules: RuleSet) 
 
 def locate_error(choice: Choice, scenario: Entry, error: ScheduleError) -> ScheduleFileError:
     """Return a schedule error as one of the user's, with its place."""
-    own = next((path for path in _files(choice.schedules) if read_schedule(path).name == scenario.name), None)
-    if own is not None:
-        return ScheduleFileError(locate(own, error))
+    for path in _files(choice.schedules):
+        for own in read_scenarios(path):
+            if own.name == scenario.name:
+                return locate_own(path, own, error)
     step = "" if error.step is None else f" step {error.step + 1}:"
     return ScheduleFileError(f"{scenario.name}:{step} {error}")
 

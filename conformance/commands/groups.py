@@ -105,6 +105,7 @@ GROUPS: dict[str, tuple[Command, ...]] = {
             "faults",
             "add_faults",
         ),
+        Command("new-scenario", "write a scenario that runs, to start from", "beginning", "add_new_scenario"),
         Command("schedule-help", "document the steps of a schedule file", "schedule_help", "add_schedule_help"),
         Command("completion", "print the completion script of bash, zsh or fish", "completion", "add_completion"),
     ),

@@ -2,3 +2,5 @@
 
 SUFFIXES = (".yaml", ".yml")
 """How files with a schedule end."""
+PYTHON = ".py"
+"""How files with scenarios end that are written as the catalogue is."""

@@ -13,6 +13,7 @@ import pytest
 
 import conformance
 from conformance.registry import CATALOGUE, select
+from tests.conformance.schedules.test_own_scenarios import GOOD
 
 if TYPE_CHECKING:
     from conformance.catalogue.examination import Entry
@@ -86,6 +87,19 @@ def test_schedules_and_the_catalogue_are_collected_by_one_pytest(tmp_path: Path,
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert sum("::test_brokers_conform[" in line for line in done.stdout.splitlines()) == len(select()) + 1
+
+
+def test_scenarios_in_python_are_collected_by_file_and_by_folder(tmp_path: Path) -> None:
+    (tmp_path / "schedules").mkdir()
+    (tmp_path / "schedules" / "mine.py").write_text(GOOD, encoding="utf-8")
+    (tmp_path / "schedules" / "helper.py").write_text("raise SystemExit('not run')\n", encoding="utf-8")
+    for given in ((), ("schedules/mine.py",)):
+        done = run_own(tmp_path, *given, "--kafka-version", "4.3.1", "--collect-only", "-q")
+
+        assert done.returncode == 0, done.stdout + done.stderr
+        names = [line for line in done.stdout.splitlines() if line.startswith("schedules/mine.py")]
+        test = "schedules/mine.py::test_brokers_conform"
+        assert names == [f"{test}[mine/{label}/kafka=4.3.1/kraft]" for label in ("m0", "m1")]
 
 
 def test_without_a_release_no_schedule_is_collected(tmp_path: Path) -> None:
