@@ -143,6 +143,8 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         _fixtures(parent.config)
     if file_path.suffix not in (*SUFFIXES, PYTHON) or not _takes_schedules(parent.config):
         return None
+    if file_path.is_relative_to(PACKAGE):  # the catalogue is collected as its tests
+        return None
     is_taken = _has_scenarios if file_path.suffix == PYTHON else _has_a_schedule
     return ScheduleModule.from_parent(parent, path=file_path) if is_taken(file_path, parent.session) else None
 
@@ -154,10 +156,9 @@ def _has_a_schedule(file: Path, session: pytest.Session) -> bool:
 
 
 def _has_scenarios(file: Path, _: pytest.Session) -> bool:
-    """Tell whether a file in Python has scenarios; those of the catalogue are collected as its tests."""
     from conformance.schedules.own_scenarios import has_scenarios  # noqa: PLC0415 - who asks pays
 
-    return not file.is_relative_to(PACKAGE) and has_scenarios(file)
+    return has_scenarios(file)
 
 
 def _takes_schedules(config: pytest.Config) -> bool:

@@ -97,7 +97,7 @@ def test_scenarios_in_python_are_collected_by_file_and_by_folder(tmp_path: Path)
         done = run_own(tmp_path, *given, "--kafka-version", "4.3.1", "--collect-only", "-q")
 
         assert done.returncode == 0, done.stdout + done.stderr
-        names = [line for line in done.stdout.splitlines() if line.startswith("schedules/mine.py")]
+        names = sorted(line for line in done.stdout.splitlines() if line.startswith("schedules/mine.py"))
         test = "schedules/mine.py::test_brokers_conform"
         assert names == [f"{test}[mine/{label}/kafka=4.3.1/kraft]" for label in ("m0", "m1")]
 
