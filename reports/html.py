@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from conformance.record.verdict import Conformance, PromiseKept
-from reports import overview
+from reports import headline, overview
 from reports.answer_parts import by_step, parts_of
 from reports.baseline import WORDS
 from reports.chapters import FAILING, Tally, chapters_of
@@ -75,9 +75,10 @@ def render_html(runs: Sequence[RunView], folder: Path, since: ChangesSince | Non
         files={} if len(runs) == 1 else {file.name: file.says for run in runs for file in run.evidence},
         css=style_sheet("report.css", "chapters.css"),
         patterns=patterns(),
-        headline=overview.headline(runs),
-        subtitle=overview.subtitle(runs),
-        broken=overview.broken_promises(runs),
+        headline=headline.headline(runs),
+        tone=headline.headline_tone(runs),
+        subtitle=headline.subtitle(runs),
+        broken=headline.broken_promises(runs),
         facts=overview.facts(runs),
         matrix=version_matrix(runs),
         operators=operator_rows(runs),

@@ -1,13 +1,12 @@
-"""What does the top of the page say? One headline, the facts of the run, and the counts."""
+"""What is said of all runs of a page? The facts below the headline, what is imposed, the counts, the words."""
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
-from conformance.record.verdict import Conformance, PromiseKept
+from conformance.record.verdict import Conformance
 from reports.chapters import round_of
-from reports.promises import BROKEN, broken_promise, broken_words
+from reports.promises import BROKEN
 from reports.verdict_words import CONFORMANCE_LOOKS, PROMISE_LOOKS
 from reports.version_matrix import age, line_words, metadata_words
 
@@ -16,87 +15,12 @@ if TYPE_CHECKING:
 
     from reports.chapters import Tally
     from reports.model import RunView
-    from reports.promises import BrokenPromise
 
 
 FEW = 4
 """So many different seeds are listed, more are counted."""
 NOT_AS_RELEASED = "Not as released"
 """What brokers had that their release has not, such as a jar of another one."""
-_COUNTED = {
-    Conformance.DEVIATES: ("deviates", "deviate"),
-    Conformance.HARNESS_ERROR: ("ended in a harness error", "ended in harness errors"),
-    Conformance.INCONCLUSIVE: ("is inconclusive", "are inconclusive"),
-    Conformance.NOT_RUN: ("does not apply and was not run", "do not apply and were not run"),
-}
-_PROMISES = {
-    PromiseKept.BROKEN: ("promise was broken unexpectedly", "promises were broken unexpectedly"),
-    PromiseKept.BROKEN_AS_PREDICTED: (
-        "durability promise was broken, as predicted",
-        "durability promises were broken, as predicted",
-    ),
-    PromiseKept.ALLOWED_BY_SETTINGS: (
-        "run lost records as its settings allow",
-        "runs lost records as their settings allow",
-    ),
-}
-
-
-def headline(runs: Sequence[RunView]) -> str:
-    """Return which promises were broken, and how many runs conform."""
-    broken, conform = broken_words(broken_promises(runs)), _conform_words(runs)
-    return f"{broken}; {conform[0].lower()}{conform[1:]}" if broken else conform
-
-
-def broken_promises(runs: Sequence[RunView]) -> list[BrokenPromise]:
-    """Return the promises that were broken, those that nobody predicted first."""
-    found = [broken for run in runs if (broken := broken_promise(run)) is not None]
-    return sorted(found, key=lambda broken: BROKEN.index(broken.promise))
-
-
-def _conform_words(runs: Sequence[RunView]) -> str:
-    conforming = sum(run.verdict.conformance is Conformance.CONFORMS for run in runs)
-    taken = sum(run.verdict.conformance is not Conformance.NOT_RUN for run in runs)
-    if not runs:
-        return "No runs"
-    if len(runs) == 1:
-        return _of_one(runs[0])
-    if not taken:
-        return "Nothing was run"
-    if conforming == taken:
-        return f"All {taken} runs conform" if taken > 1 else "The one run conforms"
-    return f"{conforming} of {taken} runs conform"
-
-
-def _of_one(run: RunView) -> str:
-    word, rules = run.verdict.conformance, run.rules
-    if word is Conformance.CONFORMS:
-        return f"The run conforms to the rules of {rules}" if rules else "The run conforms"
-    by = f" from the rules of {rules}" if rules and word is Conformance.DEVIATES else ""
-    return f"The run {_COUNTED[word][0]}{by}"
-
-
-def subtitle(runs: Sequence[RunView]) -> str:
-    """Return what else the counts say: deviations first, then promises, unless the headline says it."""
-    conformance = Counter(run.verdict.conformance for run in runs)
-    promise = Counter(run.verdict.promise for run in runs)
-    alone = len(runs) == 1
-    parts = (
-        []
-        if alone
-        else [
-            f"{conformance[word]} {_number(conformance[word], words)}"
-            for word, words in _COUNTED.items()
-            if conformance[word]
-        ]
-    )
-    told = frozenset() if all(promise[word] for word in BROKEN) else frozenset(BROKEN)  # by the headline
-    parts += [
-        f"{promise[word]} {_number(promise[word], words)}"
-        for word, words in _PROMISES.items()
-        if promise[word] and word not in told
-    ]
-    return "; ".join(parts) + "." if parts else ""
 
 
 def facts(runs: Sequence[RunView]) -> dict[str, str]:
@@ -131,10 +55,6 @@ def duration_words(seconds: float | None) -> str:
     if seconds < 6000:
         return f"{int(seconds) // 60} min {int(seconds) % 60} s"
     return f"{int(seconds) // 3600} h {int(seconds) % 3600 // 60} min"
-
-
-def _number(count: int, words: tuple[str, str]) -> str:
-    return words[0] if count == 1 else words[1]
 
 
 def _joined(values: Iterable[str]) -> str:

@@ -185,9 +185,9 @@ def held_words(held: HeldInRun) -> str:
 
 
 def headline(table: RequirementTable) -> str:
-    """Say the whole table in one line: what behaved, which promises were broken, which lines should be there."""
+    """Say the whole table in one line: which promises are broken, what behaved, which lines should be there."""
     broken = broken_words([run.broken for run in table.runs if run.broken is not None])
-    return "; ".join(words for words in (_behaved(table), broken, missing_words(table.problems)) if words)
+    return "; ".join(words for words in (broken, _behaved(table), missing_words(table.problems)) if words)
 
 
 def _behaved(table: RequirementTable) -> str:

@@ -10,8 +10,8 @@ import pytest
 
 from conformance.record.verdict import PromiseKept, RecordLoss
 from reports import write_report
+from reports.headline import broken_promises, headline
 from reports.load import load_run, load_runs
-from reports.overview import broken_promises, headline
 from reports.promises import operator_rows
 from reports.settings_table import settings_tables
 from reports.version_matrix import version_matrix
@@ -70,7 +70,10 @@ def test_both_cards_agree_and_name_the_rules_that_judged(other_rules: Path) -> N
     promise = card(page, "Durability promise")
     assert promise.endswith("Kept Everything the settings promised to keep is there.")
     assert "the rules of 0.10.2.2 ZooKeeper, not of 4.3.1" in first_screen(page)
-    assert page.named("h1")[0].words == "The run deviates from the rules of 0.10.2.2 ZooKeeper"
+    assert page.named("h1")[0].words == (
+        "Kafka 4.3.1 KRaft, by the rules of 0.10.2.2 ZooKeeper: 1 run deviates from the model; "
+        "no promise broken in 1 run"
+    )
     assert "lost" not in first_screen(page)
 
 
@@ -123,7 +126,7 @@ def test_writes_are_told_to_be_refused_by_the_run_that_refused_them(golden_paths
 def test_a_broken_promise_is_the_headline_with_record_cause_and_link(golden_paths: list[Path]) -> None:
     (path,) = [path for path in golden_paths if path.name.endswith("0.10.2.2-zookeeper-tr-01")]
     page = page_of(path)
-    said = "Kafka 0.10.2.2 ZooKeeper lost m1 against its promise, as predicted; the run conforms"
+    said = "Kafka 0.10.2.2 ZooKeeper loses acknowledged records with acks=all: 1 way shown"
     assert page.named("h1")[0].words == said
     links = {item.words: item.attributes["href"] for item in page.named("a") if "header" in item.parents}
     assert "a 0.10.2 broker truncates to its own high watermark" in first_screen(page)
@@ -137,7 +140,7 @@ def test_the_cause_is_the_judges_not_a_loss_that_the_settings_allow(golden_paths
     diverged = replace(run, verdict=replace(run.verdict, losses=allowed, promise_reason=cause))
     older = replace(run, verdict=replace(diverged.verdict, promise_reason=""))
     assert [one.cause for one in broken_promises([diverged, older])] == [cause, run.verdict.reason]
-    assert headline([diverged]) == "Kafka 0.10.2.2 ZooKeeper broke its promise, as predicted; the run conforms"
+    assert headline([diverged]) == "Kafka 0.10.2.2 ZooKeeper breaks its durability promise: 1 way shown"
 
 
 def test_what_nobody_predicted_comes_first_and_the_rest_is_counted(golden_paths: list[Path]) -> None:
