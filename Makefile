@@ -16,7 +16,7 @@ junit = $(if $(JUNIT),--junitxml=$(JUNIT)/$(1).xml)
 # in two lanes, those that nothing else may run beside.
 STARTS := broker or docker or spark
 # The files of tests/ that have such a mark in their text, one in five: the others need not be imported for the lanes.
-starting = $(shell grep -rlE 'mark\.(broker|docker|spark)\b' tests --include='test_*.py' | grep -v '^tests/oracle/' | LC_ALL=C sort)
+starting = $(shell grep -rlE 'mark\.($(subst $() or $(),|,$(STARTS)))\b' tests --include='test_*.py' | grep -v '^tests/oracle/' | LC_ALL=C sort)
 by_day = $(if $(filter no,$(NIGHTLY)), and not nightly)
 # The model's longest searches are marked slow and no_cover (what they reach by chance counts for no coverage), and are
 # half of its tests' time; to count branches makes the others three times as long. NIGHTLY=no leaves both to

@@ -145,8 +145,8 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         return None
     if file_path.is_relative_to(PACKAGE):  # the catalogue is collected as its tests
         return None
-    is_taken = _has_scenarios if file_path.suffix == PYTHON else _has_a_schedule
-    return ScheduleModule.from_parent(parent, path=file_path) if is_taken(file_path, parent.session) else None
+    is_taken = _has_scenarios(file_path) if file_path.suffix == PYTHON else _has_a_schedule(file_path, parent.session)
+    return ScheduleModule.from_parent(parent, path=file_path) if is_taken else None
 
 
 def _has_a_schedule(file: Path, session: pytest.Session) -> bool:
@@ -155,7 +155,7 @@ def _has_a_schedule(file: Path, session: pytest.Session) -> bool:
     )
 
 
-def _has_scenarios(file: Path, _: pytest.Session) -> bool:
+def _has_scenarios(file: Path) -> bool:
     from conformance.schedules.own_scenarios import has_scenarios  # noqa: PLC0415 - who asks pays
 
     return has_scenarios(file)

@@ -109,14 +109,13 @@ class WireMoments:
         if seq in self._missing:
             raise FramesMissingError(f"{self._path.name}: frame {seq} was written too late to be put in its place")
         is_first = seq not in self._held
-        if is_first:
-            self._note_arrival(seq, frame.arrived_ns)
-            heapq.heappush(self._waiting, (frame.arrived_ns, seq, False, self.lines, frame))
         if frame.outcome == "held":  # a frame has one such line for each time it was caught
             self._held.add(seq)
         else:
             self._held.discard(seq)
         if is_first:
+            self._note_arrival(seq, frame.arrived_ns)
+            heapq.heappush(self._waiting, (frame.arrived_ns, seq, False, self.lines, frame))
             frame = self._with_late_fate(frame)
         elif seq in self._late:
             return

@@ -219,7 +219,7 @@ def frame_of(line: bytes) -> TracedFrame | None:
 
 
 def fate_of(line: bytes) -> FrameFate:
-    """Return when the frame of a line was where: five times as fast as the whole line.
+    """Return when the frame of a line was where; what it says is passed over.
 
     Raises:
         ValueError: it is no line of a frame.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.catalogue.scenario import Scenario
 from conformance.schedules import PYTHON
-from conformance.schedules.schedule_file import ScheduleFileError, locate, read_schedule
+from conformance.schedules.schedule_file import ScheduleFileError, error_words, locate, read_schedule
 from oracle.schedule import check_structure
 from oracle.schedule_format import decode, encode
 from oracle.steps.step import ScheduleError
@@ -53,9 +53,7 @@ def locate_own(path: Path, scenario: Scenario, error: ScheduleError) -> Schedule
     """Return an error about a schedule of a file with its place there: in YAML the line too."""
     if path.suffix != PYTHON:
         return ScheduleFileError(locate(path, error))
-    step = "" if error.step is None else f" step {error.step + 1}:"
-    field = "" if error.field is None else f" field {error.field!r}:"
-    return ScheduleFileError(f"{path}: {scenario.name}:{step}{field} {error}")
+    return ScheduleFileError(error_words(f"{path}: {scenario.name}", error.step, error))
 
 
 def _run(path: Path) -> dict[str, Any]:

@@ -93,10 +93,14 @@ def locate(path: Path, error: ScheduleError) -> str:
 def located(path: Path, root: yaml.Node | None, error: ScheduleError) -> str:
     """Return a schedule error in words: file, line, step, field, what is wrong."""
     at = _place(root, error)
-    place = f"{path}:{_line(root, error, at) + 1}"
-    step = "" if at is None else f" step {at + 1}:"
+    return error_words(f"{path}:{_line(root, error, at) + 1}", at, error)
+
+
+def error_words(place: str, step: int | None, error: ScheduleError) -> str:
+    """Return a schedule error in words: its place, the step as it is written there, field, what is wrong."""
+    at = "" if step is None else f" step {step + 1}:"
     field = "" if error.field is None else f" field {error.field!r}:"
-    return f"{place}:{step}{field} {error}"
+    return f"{place}:{at}{field} {error}"
 
 
 def _place(root: yaml.Node | None, error: ScheduleError) -> int | None:
