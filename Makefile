@@ -98,8 +98,8 @@ test-pure: setup-dev
 
 # Its output comes in one piece, when it ends.
 test-aside: setup-dev
-	@mkdir -p build; nice -n 10 $(MAKE) --no-print-directory --jobs=1 test-oracle test-pure >build/test-aside.log 2>&1; \
-	  code=$$?; cat build/test-aside.log; exit $$code
+	@told=$$(mktemp); nice -n 10 $(MAKE) --no-print-directory --jobs=1 test-oracle test-pure >$$told 2>&1; \
+	  code=$$?; cat $$told; rm $$told; exit $$code
 
 test-lanes: setup-dev
 	@$(PYTEST) -n 2 --durations=15 $(starting) -m "($(STARTS)) and not alone$(by_day)" $(call junit,lanes)

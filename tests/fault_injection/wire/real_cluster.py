@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from confluent_kafka import KafkaException, Producer, TopicCollection
+from confluent_kafka import KafkaError, KafkaException, Producer, TopicCollection
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from fault_injection.cluster.backends.process import ProcessBackend
@@ -60,10 +60,27 @@ def _topic_id(admin: AdminClient, name: str) -> str:
 
 
 def produce(cluster: Cluster, value: bytes, topic: str = TOPIC) -> None:
-    """Have the leader append one record without waiting for the follower."""
-    producer = Producer({"bootstrap.servers": cluster.client_address(1), "acks": "1", "linger.ms": 0})
-    producer.produce(topic, value)
+    """Have the leader append one record without waiting for the follower.
+
+    A client asks any broker for metadata; one that is kept from its metadata says that it knows no such topic.
+    """
+    until(
+        lambda: _produced(cluster.client_address(1), topic, value) or None,
+        deadline_s=DEADLINE_S,
+        what=f"{value!r} is acknowledged",
+    )
+
+
+def _produced(bootstrap: str, topic: str, value: bytes) -> bool:
+    errors: list[KafkaError | None] = []
+    settings = {"bootstrap.servers": bootstrap, "acks": "1", "linger.ms": 0, "topic.metadata.propagation.max.ms": 500}
+    producer = Producer(settings)
+    producer.produce(topic, value, on_delivery=lambda error, _: errors.append(error))
     assert producer.flush(DEADLINE_S) == 0
+    (error,) = errors
+    if error is not None and error.code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
+        raise KafkaException(error)
+    return error is None
 
 
 def fetch_point(name: str, fetch_offset: int, topic: str = TOPIC) -> Point:
