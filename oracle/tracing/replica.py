@@ -8,16 +8,13 @@ tells, and the others are dropped.
 from __future__ import annotations
 
 from collections import deque
-from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
-from oracle.error_codes import ErrorCode
 from oracle.log import NO_EPOCH
 from oracle.replacing import replace
-from oracle.tracing.exchange import NO_ERROR
-from oracle.tracing.known_log import START, EpochLog
-from oracle.tracing.observed import FetchAnswered, FetchSent
-from oracle.tracing.possibility import OffsetBounds, Possibility, applied, cut, with_first_record
+from oracle.tracing.fetcher import partly_taken, taken
+from oracle.tracing.known_log import START
+from oracle.tracing.possibility import OffsetBounds, Possibility, applied, with_first_record
 from oracle.vocabulary import Offset
 
 if TYPE_CHECKING:
@@ -26,7 +23,7 @@ if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
     from oracle.tracing.exchange import Exchange
     from oracle.tracing.leadership import Leadership
-    from oracle.tracing.observed import LeadershipHeard, LookupAnswered, RequestKey
+    from oracle.tracing.observed import LeadershipHeard, RequestKey
     from oracle.vocabulary import BrokerId, LeaderEpoch
 
 
@@ -203,8 +200,13 @@ class TracedReplica:
         return frozenset(replica.leader_epoch for replica in self.reachable())
 
     def end(self, *, clean: bool) -> None:
-        """End the process: the log stays; whom it followed, and what was under way, is forgotten."""
+        """End the process: the log stays; whom it followed, and what was under way, is forgotten.
+
+        One that is killed while it appends an answer has written part of it, at most.
+        """
         reachable = self.reachable()
+        if not clean:
+            reachable = [*reachable, *self._cut_short(reachable)]
         self._last_epoch = max(self._last_epoch, *(replica.log.high.latest_epoch for replica in reachable))
         stopped = [after for replica in reachable for after in self._stopped(replica, clean=clean)]
         self.possible = list(dict.fromkeys(stopped))
@@ -215,6 +217,13 @@ class TracedReplica:
         self.under_way = None
         self._decisions = []
         self._connections_before = self._last_connection
+
+    def _cut_short(self, reachable: list[Possibility]) -> Iterator[Possibility]:
+        """Yield what the replica may be if the answer that has reached it was not appended to its end."""
+        exchange = self.under_way
+        if exchange is not None and exchange.is_answered:
+            awaiting = (replica for replica in reachable if not replica.has_taken)
+            yield from (partial for replica in awaiting for partial in partly_taken(replica, exchange, self._rules))
 
     def _stopped(self, replica: Possibility, *, clean: bool) -> Iterator[Possibility]:
         """Return the replica as it will start: at the high watermark of its end, or of some moment before."""
@@ -235,63 +244,3 @@ def _distinct(possible: Iterable[Possibility]) -> list[Possibility]:
     if len(kept) == 2:  # two are compared sooner than hashed
         return kept[:1] if kept[0] == kept[1] else kept
     return kept if len(kept) == 1 else list(dict.fromkeys(kept))
-
-
-# What does a follower make of an answer that has reached it? It drops it, cuts its log, or appends.
-#
-# Sources: AbstractFetcherThread.processFetchRequest, truncateToEpochEndOffsets; HW-06, TR-04, TR-09.
-
-
-def taken(replica: Possibility, exchange: Exchange, rules: RuleSet) -> tuple[Possibility, ...]:
-    """Return what the follower may be once it has handled the answer of an exchange."""
-    dropped = replace(replica, has_taken=True)
-    answer = exchange.answer
-    assert answer is not None
-    if replica.leader != exchange.request.leader:
-        return (dropped,)
-    is_stale = replica.leader_epoch not in exchange.sent_in
-    if isinstance(answer, FetchAnswered):
-        if not _awaits(replica, exchange) or (is_stale and rules.drops_stale_fetches):
-            return (dropped,)
-        accepted = tuple(one for read in exchange.copied or (answer,) for one in _fetched(dropped, read, rules))
-    elif not replica.truncating or (is_stale and rules.drops_stale_lookups):
-        return (dropped,)
-    else:
-        accepted = _looked_up(dropped, answer, rules)
-    return (dropped, *accepted) if is_stale else accepted
-
-
-def _awaits(replica: Possibility, exchange: Exchange) -> bool:
-    """Return whether the follower still fetches where the request did."""
-    request = exchange.request
-    assert isinstance(request, FetchSent)
-    return not replica.truncating and replica.log.is_end(request.fetch_offset)
-
-
-def _fetched(replica: Possibility, answer: FetchAnswered, rules: RuleSet) -> tuple[Possibility, ...]:
-    if answer.error == ErrorCode.OFFSET_OUT_OF_RANGE:
-        return (replace(replica, is_out_of_range=True),)
-    if answer.error != NO_ERROR or not answer.is_listed:
-        return (replica,)
-    if answer.diverging_epoch is None:
-        return tuple(_appended(replica, answer))
-    if rules.takes_high_watermark_before_cut:
-        (replica,) = _appended(replica, answer)
-    return cut(replica, answer.diverging_epoch, rules)
-
-
-def _appended(replica: Possibility, answer: FetchAnswered) -> Iterator[Possibility]:
-    """Append the records, then take the leader's high watermark, at most the end, and its log start offset."""
-    epoch = answer.runs[0].leader_epoch if answer.runs else None
-    is_new = epoch is not None and epoch > replica.log.low.latest_epoch
-    for known in replica.log.settled() if is_new else (replica.log,):
-        log = known.both(lambda bound: reduce(EpochLog.appended, answer.runs, bound)) if answer.runs else known
-        told = OffsetBounds(answer.high_watermark, answer.high_watermark).at_most(log.low.end, log.high.end)
-        start = max(replica.log_start, answer.log_start_offset or START)
-        for begun in log.starting_at(start) if replica.log_start < start <= log.low.end else (log,):
-            uncut = replica.uncut if begun is replica.log else None
-            yield replace(replica, log=begun, high_watermark=told, log_start=start, uncut=uncut)
-
-
-def _looked_up(replica: Possibility, answer: LookupAnswered, rules: RuleSet) -> tuple[Possibility, ...]:
-    return (replica,) if answer.error != NO_ERROR else cut(replica, answer.end, rules)

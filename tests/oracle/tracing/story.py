@@ -116,7 +116,7 @@ class Story:
 
     def lookup(self, follower: int, leader: int, epoch: int, end: EpochEnd, error: int = 0, **fields: Told) -> None:
         """Let a follower look an epoch up, from its request to the answer's delivery."""
-        key = self.key(follower)
+        key = fields.pop("key", None) or self.key(follower)
         fields.setdefault("api_version", max(self.speech.lookup, default=0))
         self.feed(LookupSent, key=key, follower=follower, leader=leader, epoch=epoch, **fields)
         self.feed(LookupReceived, key=key)
