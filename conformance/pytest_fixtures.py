@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.commands.choosing import USAGE_ERRORS, Choice, check_predictable, line_in_pytest, scenarios_of
+from conformance.commands.report_page import write_page
 from conformance.record.verdict import Conformance
 from conformance.run_options import run_options_in_pytest
 from conformance.session import seed_of, session_on
-from reports import write_report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -69,7 +69,7 @@ def conformance_session(
             raise pytest.UsageError(str(error)) from error
         yield session, runs
     if asked:
-        write_report(sorted(path.parent for path in runs.glob("*/run.json")), runs / "report.html")
+        write_page(sorted(path.parent for path in runs.glob("*/run.json")), runs / "report.html")
 
 
 def _session(config: pytest.Config) -> AbstractContextManager[Session]:

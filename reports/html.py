@@ -22,10 +22,10 @@ from reports.answer_parts import by_step, parts_of
 from reports.baseline import WORDS
 from reports.chapters import FAILING, Tally, chapters_of
 from reports.checkpoint_table import checkpoint_table
+from reports.operators import operator_rows
 from reports.overview import GLOSSARY, imposed_on_all, imposed_on_run, place_words, tally_words
 from reports.picture.cells import draw_cells, log_caption, log_sentences
 from reports.picture.legend import patterns
-from reports.promises import operator_rows
 from reports.settings_table import settings_tables
 from reports.timeline_svg import draw_timeline, picture_table
 from reports.verdict_words import (
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from reports.baseline import ChangesSince
     from reports.model import FinalLogs, RunView
+    from reports.operators import WhatIsLost
     from reports.story import Story
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -52,13 +53,19 @@ OPENED_MAX = 8
 """So many runs that need to be looked at are unfolded; a page of many stays quick."""
 
 
-def render_html(runs: Sequence[RunView], folder: Path, since: ChangesSince | None = None) -> str:
+def render_html(
+    runs: Sequence[RunView],
+    folder: Path,
+    since: ChangesSince | None = None,
+    what_is_lost: WhatIsLost | None = None,
+) -> str:
     """Return the page.
 
     Args:
         runs: what to show, in this order.
         folder: where the page will lie; links to evidence are relative to it.
         since: what has changed since an earlier report, if it was asked for.
+        what_is_lost: tells what the model finds of the settings of the runs; without it nothing is said of that.
     """
     template = _environment(folder).get_template("report.html.j2")
     failing = [run for run in runs if run.verdict.conformance in FAILING]
@@ -79,9 +86,10 @@ def render_html(runs: Sequence[RunView], folder: Path, since: ChangesSince | Non
         tone=headline.headline_tone(runs),
         subtitle=headline.subtitle(runs),
         broken=headline.broken_promises(runs),
-        facts=overview.facts(runs),
+        facts=overview.releases(runs),
+        environment=overview.environment(runs),
         matrix=version_matrix(runs),
-        operators=operator_rows(runs),
+        operators=operator_rows(runs, what_is_lost),
         settings=settings_tables(runs),
     )
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from reports.baseline import ChangesSince
     from reports.junit import JunitResult
     from reports.model import RunView
+    from reports.operators import WhatIsLost
     from reports.wire import Wire
 
 
@@ -91,7 +92,11 @@ JUNIT_NAME = "junit.xml"
 
 
 def write_report(
-    runs: Sequence[Path], out: Path, baseline: Path | None = None, tell: Callable[[ChangesSince], None] = lambda _: None
+    runs: Sequence[Path],
+    out: Path,
+    baseline: Path | None = None,
+    tell: Callable[[ChangesSince], None] = lambda _: None,
+    what_is_lost: WhatIsLost | None = None,
 ) -> Path:
     """Write ``out`` (report.html) with ``junit.xml`` and ``report.json`` beside it.
 
@@ -100,6 +105,7 @@ def write_report(
         out: path of the HTML page; missing folders are made.
         baseline: an earlier report to compare with: its report.json, or the directory that has it.
         tell: told what has changed since the baseline, if there is one.
+        what_is_lost: tells what the model finds of the settings of the runs.
 
     Returns:
         The path of the page.
@@ -111,7 +117,7 @@ def write_report(
     views = load_runs(runs)
     since = None if before is None else changes_since(before, views)
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(render_html(views, out.parent, since), encoding="utf-8")
+    out.write_text(render_html(views, out.parent, since, what_is_lost), encoding="utf-8")
     (out.parent / JUNIT_NAME).write_text(render_junit(views), encoding="utf-8")
     (out.parent / JSON_NAME).write_text(render_json(views, since), encoding="utf-8")
     if since is not None:

@@ -248,6 +248,16 @@ class RunView:
         reason = self.verdict.reason.removesuffix(f"; {promise}") if promise else self.verdict.reason
         return reason.removesuffix(f": {moves}") if moves else reason
 
+    @property
+    def first_cause(self) -> str:
+        """Return what speaks against the run first; the verdict's reason where no finding was kept."""
+        return self.verdict.findings[0].text if self.verdict.findings else self.short_reason
+
+    @property
+    def consequences(self) -> tuple[str, ...]:
+        """Return what else speaks against the run, each once: what came first may have led to it."""
+        return tuple(dict.fromkeys(one.text for one in self.verdict.findings[1:]))
+
 
 # What does a report know about a question? What was asked, and both answers in words.
 

@@ -23,21 +23,35 @@ NOT_AS_RELEASED = "Not as released"
 """What brokers had that their release has not, such as a jar of another one."""
 
 
-def facts(runs: Sequence[RunView]) -> dict[str, str]:
-    """Return versions, what is not theirs, backend, seed, date, duration and environment, each value once."""
+def releases(runs: Sequence[RunView]) -> dict[str, str]:
+    """Return which releases were run, what is not theirs, and whose rules judged them if not their own."""
+    known = [run for run in runs if run.kafka != "?"]
+    return _told(
+        {
+            "Kafka": _joined(_release_words(run) for run in sorted(known, key=age)),
+            NOT_AS_RELEASED: "; ".join(_unlike_the_release(known)),
+            "Judged by": _joined(f"the rules of {run.rules}, not of {run.kafka}" for run in known if run.rules),
+        }
+    )
+
+
+def environment(runs: Sequence[RunView]) -> dict[str, str]:
+    """Return backend, seed, date, duration and machine, each value once."""
     known = [run for run in runs if run.kafka != "?"]
     started = sorted(run.started for run in known if run.started)
     seconds = sum(run.seconds or 0 for run in runs)
-    found = {
-        "Kafka": _joined(_release_words(run) for run in sorted(known, key=age)),
-        NOT_AS_RELEASED: "; ".join(_unlike_the_release(known)),
-        "Judged by": _joined(f"the rules of {run.rules}, not of {run.kafka}" for run in known if run.rules),
-        "Backend": _joined(run.backend for run in known),
-        "Seed": _few(run.seed for run in known),
-        "Started": started[0].strftime("%-d %B %Y, %H:%M %Z").strip() if started else "",
-        "Duration": duration_words(seconds) if seconds else "",
-        "Environment": _environment(known),
-    }
+    return _told(
+        {
+            "Backend": _joined(run.backend for run in known),
+            "Seed": _few(run.seed for run in known),
+            "Started": started[0].strftime("%-d %B %Y, %H:%M %Z").strip() if started else "",
+            "Duration": duration_words(seconds) if seconds else "",
+            "Environment": _environment(known),
+        }
+    )
+
+
+def _told(found: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in found.items() if value}
 
 

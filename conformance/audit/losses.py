@@ -58,7 +58,12 @@ class Loss:
     @property
     def words(self) -> str:
         """Return it as a sentence."""
-        searched, after = self.cell.searched.replicas, AFTER[self.cell.faults]
+        return f"{AFTER[self.cell.faults]}{' an acknowledged record ' if self.is_found else ': '}{self.outcome}"
+
+    @property
+    def outcome(self) -> str:
+        """Return whether an acknowledged record can be lost, or how far was searched, without what brokers meet."""
+        searched = self.cell.searched.replicas
         unsearched = "" if self.cell == self.cell.searched else f"with {self.cell.replicas} replicas not searched; "
         if self.is_found:
             lifted = (
@@ -66,9 +71,9 @@ class Loss:
                 if unsearched
                 else ""
             )
-            return f"{after} an acknowledged record can be lost{happens(self.found.decided_by)}{lifted}"
+            return f"can be lost{happens(self.found.decided_by)}{lifted}"
         none = self.found.none_found(searched) if self.found.actions is None else f"with {searched} one is lost"
-        return f"{after}: {unsearched}{none}"
+        return f"{unsearched}{none}"
 
 
 def happens(decided_by: str | None) -> str:

@@ -20,13 +20,13 @@ from conformance.audit.demonstrations import (
     Telling,
 )
 from conformance.commands.parser import check_writable, refuse
+from conformance.commands.report_page import write_page
 from conformance.judgement.verdicts import exit_code
 from conformance.line import NEWEST, line_named
 from conformance.record.verdict import Conformance
 from conformance.run_options import RunOptions, check_options
 from conformance.session import Task, seed_of, session_on
 from fault_injection.releases import UsageError
-from reports import write_report
 
 if TYPE_CHECKING:
     import argparse
@@ -148,7 +148,7 @@ def _run(console: Console, shown: Demonstrated, runs: Path, options: RunOptions)
 
 
 def _reported(telling: Telling, finished: Finished, place: Path) -> Told:
-    return Told(telling, finished, write_report([finished.run.path], place / "report.html"))
+    return Told(telling, finished, write_page([finished.run.path], place / "report.html"))
 
 
 def _lines(shown: Demonstrated, told: Sequence[Told], servers: str | None) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.ladder import lines
 from conformance.commands.parser import add_json, add_lanes, check_writable, duration, given, refuse, whole_number
+from conformance.commands.report_page import write_page
 from conformance.coverage.covered import read_other
 from conformance.hunting.aiming import AimedInBackground
 from conformance.hunting.blocks import DrawnDecisions, HuntRequest, LineHunt
@@ -24,7 +25,6 @@ from conformance.run_options import add_run_options, check_options, run_options
 from conformance.session import new_seed
 from fault_injection.releases import UsageError
 from oracle.steps.step import STEP_CLASSES
-from reports import write_report
 
 if TYPE_CHECKING:
     import argparse
@@ -184,7 +184,7 @@ def _summarise(
     report = None
     if shown:
         runs = [asked.directory / RUNS / (one.shrunk_run or one.run) for one in shown]
-        report = write_report(runs, asked.directory / "report.html")
+        report = write_page(runs, asked.directory / "report.html")
     refused = sum(tally.refused.values())
     if console.as_json:
         answer = {"seed": seed, "summary": counted(done), "proposed": tally.proposed, "refused": refused}

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.requirements import REQUIREMENTS
 from conformance.commands.matrix_cells import FILE, RequestedRuns, runs_of, runs_put_aside
+from conformance.commands.report_page import write_page
 from conformance.commands.versions import folder_text
 from conformance.judgement.verdicts import exit_code
 from conformance.record.directory import RunDirectory, RunDirectoryError
 from conformance.record.verdict import Conformance, PromiseKept, read_verdict
 from fault_injection.releases import UsageError
-from reports import write_report
 from reports.requirement_table import ReleasePage, write_table
 from reports.requirement_table.html import PAGE_NAME, TABLE_NAME
 from reports.requirement_table.rows import held_words, missing_line, total_words
@@ -102,7 +102,7 @@ class MatrixTable:
             self._asked[line] = asked
         try:
             if runs:
-                page = write_report(runs, line / "report.html")
+                page = write_page(runs, line / "report.html")
                 self._pages[line] = ReleasePage.read(page, runs, runs_put_aside(line))
         except Exception as error:  # noqa: BLE001 - one line must not keep the others out of the table
             self._unreadable[line] = f"{line.name} could not be read: {error!r}"

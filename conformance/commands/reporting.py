@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.commands.parser import add_json, check_file
+from conformance.commands.report_page import write_page
 from conformance.record.directory import as_plain
 from conformance.record.run import open_run, runs_given
 from conformance.spark_extra import require_spark
-from reports import write_report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,7 +66,7 @@ def report_runs(console: Console, runs: Sequence[Path], out: Path, baseline: Pat
         open_run(run)
     check_file(out)
     told: list[ChangesSince] = []
-    path = write_report(given, out, baseline, told.append)
+    path = write_page(given, out, baseline, told.append)
     if console.as_json:
         since_baseline = {"since_baseline": as_plain(told[0])} if told else {}
         console.answer_json({"report": str(path), **since_baseline})

@@ -24,6 +24,7 @@ from conformance.commands.parser import (
     refuse,
     whole_number,
 )
+from conformance.commands.report_page import write_page
 from conformance.judgement.verdicts import exit_code
 from conformance.lanes import Lanes, SessionOrder
 from conformance.record.run import read_run
@@ -31,7 +32,6 @@ from conformance.registry import entries_named
 from conformance.run_options import RunOptions, add_run_options, check_options, run_options
 from conformance.session import Task, in_pieces, in_running_order, seed_of, session_on
 from fault_injection.releases import UsageError, is_pinned
-from reports import write_report
 
 if TYPE_CHECKING:
     import argparse
@@ -139,7 +139,7 @@ def run_scenarios(console: Console, asked: RunRequest) -> int:
     finished = _run_all(console, asked, line, ordered, seed)
     names = [scenario.name for scenario in scenarios]
     finished.sort(key=lambda one: names.index(one.scenario))
-    report = write_report([f.run.path for f in finished], report)
+    report = write_page([f.run.path for f in finished], report)
     summarise(console, finished, report, seed)
     answers = ((f.verdict.counted, f.verdict.promise) for f in finished)
     return exit_code(answers, require_promise=asked.require_promise)

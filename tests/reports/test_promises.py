@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.record.verdict import PromiseKept, RecordLoss
+from conformance.record.verdict import Conformance, Finding, PromiseKept, RecordLoss
 from reports import write_report
 from reports.headline import broken_promises, headline
+from reports.html import render_html
 from reports.load import load_run, load_runs
-from reports.promises import operator_rows
+from reports.operators import ChosenSettings, FoundLosses, operator_rows
 from reports.settings_table import settings_tables
 from reports.version_matrix import version_matrix
 from tests.reports.golden_runs import clean_loss, kept, loss
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reports.model import RunView
-    from reports.promises import OperatorRow
+    from reports.operators import OperatorRow
 
 OTHER_RULES = {"rules_of": "0.10.2.2", "rules_metadata": "zookeeper"}
 CAUSE = "m1 lost: broker 2 had appended the record, cut it, and was elected"
@@ -104,6 +105,54 @@ def test_equal_settings_stand_in_one_row_whatever_their_variant_is_called(golden
     fine = replace(lost, name="TR-09/safe", variant="safe", verdict=replace(lost.verdict, promise=PromiseKept.KEPT))
     (row,) = operator_rows([lost, fine])
     assert row.shown_by == (lost,)
+
+
+def test_the_settings_that_came_to_the_worst_stand_first(golden_paths: list[Path]) -> None:
+    fine, lost = load_run(golden_paths[1]), load_run(golden_paths[0])
+    safe = {**fine.user_settings, "min.insync.replicas": "2"}
+    rows = operator_rows([replace(fine, user_settings=safe), replace(fine, kafka="0.10.2.1"), lost])
+    assert [(row.settings[1], row.kafka, row.worst) for row in rows] == [
+        ("min.insync.replicas 1", "0.10.2.1 KRaft", PromiseKept.KEPT),
+        ("min.insync.replicas 1", "0.10.2.2 ZooKeeper", PromiseKept.BROKEN_AS_PREDICTED),
+        ("min.insync.replicas 2", "4.3.1 KRaft", PromiseKept.KEPT),
+    ]
+
+
+def test_what_the_model_finds_of_settings_stands_beside_what_was_shown(golden_paths: list[Path]) -> None:
+    run = load_run(golden_paths[0])
+    asked: list[ChosenSettings] = []
+
+    def found(chosen: ChosenSettings) -> FoundLosses:
+        asked.append(chosen)
+        return FoundLosses(chosen.acks, f"kills lose acks={chosen.acks}", "so does a power failure")
+
+    both = replace(run, records=replace(run.records, acks=("all", "1")))
+    (row,) = operator_rows([both], found)
+    assert asked == [ChosenSettings("0.10.2.2", "zookeeper", acks, 1, 2, True, run.has_elr) for acks in ("all", "1")]
+    assert [one.kills for one in row.can_lose] == ["kills lose acks=all", "kills lose acks=1"]
+    page = PageReader(render_html([both], golden_paths[0].parent, what_is_lost=found))
+    (table,) = [item for item in page.named("table") if item.attributes.get("class") == "operators"]
+    assert "acks=all: kills lose acks=all; acks=1: kills lose acks=1" in table.words
+    assert "kills lose" not in page_of(golden_paths[0]).named("main")[0].words
+
+
+def test_the_first_finding_is_told_and_the_others_are_folded(golden_paths: list[Path]) -> None:
+    run = load_run(golden_paths[0])
+    findings = tuple(Finding("wire", words) for words in ("the first", "the second", "the third", "the second"))
+    verdict = replace(run.verdict, conformance=Conformance.DEVIATES, findings=findings)
+    page = PageReader(render_html([replace(run, verdict=verdict), run], golden_paths[0].parent))
+    (item,) = [one for one in page.named("li") if "and 2 more findings" in one.words]
+    assert "the first" in item.words.partition("and 2 more findings")[0]
+    folded = [one.words for one in page.named("li") if {"details", "li"} <= set(one.parents)]
+    assert folded[:2] == ["the second", "the third"]
+
+
+def test_seed_machine_and_words_come_last(golden_paths: list[Path]) -> None:
+    page = page_of(*golden_paths)
+    heads = [item.words for item in page.named("h2")]
+    assert heads[0] == "What this means for operators"
+    assert heads[-2:] == ["How to read this page", "How it was run"]
+    assert "Seed" not in first_screen(page)
 
 
 def test_no_settings_are_called_safe(tmp_path: Path) -> None:

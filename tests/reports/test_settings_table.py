@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from conformance.record.verdict import PromiseKept
 from reports.html import render_html
 from reports.load import load_run
-from reports.promises import operator_rows
+from reports.operators import operator_rows
 from reports.settings_table import settings_tables
 from tests.reports.golden_runs import kept, loss
 from tests.reports.golden_writer import write_golden
