@@ -87,6 +87,7 @@ GROUPS: dict[str, tuple[Command, ...]] = {
     ),
     "look at finished runs": (
         Command("report", "write one report over existing runs", "reporting", "add_report"),
+        Command("compare", "say in what two runs differ, and where their wires part", "comparing", "add_compare"),
         Command("judge", "judge an old run again from its files", "judgement", "add_judge"),
         Command("bundle", "pack runs into one file, for somebody else to judge", "bundling", "add_bundle"),
         Command("trace", "print the wire trace of a run, and check it against the model", "tracing", "add_trace"),
