@@ -26,7 +26,7 @@ NIGHTLY ?= yes
 PYTEST := $(BIN)/python -m pytest --dist loadfile
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help setup setup-dev pins lock conformance soak test check test-aside test-oracle test-nightly test-pure test-lanes test-alone lint guarantees docs jre-image clean
+.PHONY: help setup setup-dev pins lock conformance soak test check test-aside test-oracle test-nightly test-pure test-lanes test-alone lint guarantees docs jre-image image clean
 
 help:
 	@echo "make conformance [KAFKA=4.4.0] [BACKEND=auto|docker|process] [ARGS='--metadata zookeeper']"
@@ -40,6 +40,7 @@ help:
 	@echo "make guarantees  search the guarantee table anew and choose EL-03's power failures from it; compare them with those kept [LANES=2]"
 	@echo "make docs        write what documents take from data anew: the track record, the states of a replica"
 	@echo "make jre-image   build the docker backend's base image without a registry (debootstrap)"
+	@echo "make image       build the tester's own image, kafka-conformance/tester, and try it (docs/installation.md)"
 	@echo "make lock        choose the Python packages anew: requirements.lock (run time), requirements-dev.lock (all)"
 	@echo "make pins        note the SHA-256 of the jars of releases that have none yet [PINS_OF=4.5.0]"
 	@echo "make clean       remove the environment and caches of this checkout"
@@ -131,6 +132,9 @@ docs: setup-dev
 
 jre-image: setup
 	@$(BIN)/python -m fault_injection.cluster.backends.container_image
+
+image:
+	@PYTHON=$(PYTHON) .ci/image
 
 clean:
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage

@@ -120,6 +120,7 @@ class _ChunkReader:
 
 
 IMAGE = "kafka-conformance/jre:17"
+JRE_PACKAGE = "openjdk-17-jre-headless"
 _LOG = logging.getLogger(__name__)
 _NOT_NEEDED = ("var/cache/apt", "var/lib/apt/lists", "usr/share/doc", "usr/share/man", "usr/share/locale")
 
@@ -128,13 +129,14 @@ class ImageBuildError(Exception):
     """The base image could not be built."""
 
 
-def build(image: str, suite: str, mirror: str | None) -> None:
+def build(image: str, suite: str, mirror: str | None, packages: str = JRE_PACKAGE) -> None:
     """Build the base image.
 
     Args:
         image: the name that it gets.
         suite: the Debian release, one that has openjdk-17.
         mirror: the Debian mirror; None for debootstrap's own choice.
+        packages: of Debian, with commas between.
 
     Raises:
         ImageBuildError: a program is missing or fails.
@@ -144,9 +146,9 @@ def build(image: str, suite: str, mirror: str | None) -> None:
             raise ImageBuildError(f"The program {program} is not installed.")
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch, "root")
-        _LOG.info("laying a minimal Debian %s with Java 17", suite)
-        packages = "--include=openjdk-17-jre-headless"
-        _run("debootstrap", "--variant=minbase", packages, suite, str(root), *([mirror] if mirror else []))
+        _LOG.info("laying a minimal Debian %s with %s", suite, packages)
+        included = f"--include={packages}"
+        _run("debootstrap", "--variant=minbase", included, suite, str(root), *([mirror] if mirror else []))
         for directory in _NOT_NEEDED:
             shutil.rmtree(root / directory, ignore_errors=True)
         archive = Path(scratch, "root.tar")
@@ -168,10 +170,11 @@ def main() -> int:
     parser.add_argument("--image", default=IMAGE, help="name of the image (default: %(default)s)")
     parser.add_argument("--suite", default="bookworm", help="Debian release (default: %(default)s)")
     parser.add_argument("--mirror", default=None, help="Debian mirror (default: debootstrap's)")
+    parser.add_argument("--packages", default=JRE_PACKAGE, help="of Debian, with commas between (default: %(default)s)")
     arguments = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     try:
-        build(arguments.image, arguments.suite, arguments.mirror)
+        build(arguments.image, arguments.suite, arguments.mirror, arguments.packages)
     except ImageBuildError as error:
         _LOG.error("%s", error)
         return 2
