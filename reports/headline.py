@@ -58,6 +58,15 @@ def headline_tone(runs: Sequence[RunView]) -> str:
     return "caution" if words.intersection(_UNANSWERED) else ""
 
 
+def as_predicted(runs: Sequence[RunView]) -> str:
+    """Return, of runs none of which deviates, by whose rules they went as predicted."""
+    others = sorted({run.rules for run in _taken(runs) if run.rules})
+    if not others:
+        return "Nothing deviates: what was run went as the model of its release predicts."
+    own = "" if all(run.rules for run in _taken(runs)) else "of its release, or "
+    return f"Nothing deviates: what was run went as the model predicts by the rules {own}of {' and '.join(others)}."
+
+
 def broken_promises(runs: Sequence[RunView]) -> list[BrokenPromise]:
     """Return the promises that were broken, those that nobody predicted first."""
     found = [broken for run in runs if (broken := broken_promise(run)) is not None]

@@ -26,6 +26,7 @@ from reports.operators import operator_rows
 from reports.overview import GLOSSARY, imposed_on_all, imposed_on_run, place_words, tally_words
 from reports.picture.cells import draw_cells, log_caption, log_sentences
 from reports.picture.legend import patterns
+from reports.promises import labels_words, lost_records
 from reports.settings_table import settings_tables
 from reports.timeline_svg import draw_timeline, picture_table
 from reports.verdict_words import (
@@ -86,6 +87,7 @@ def render_html(
         tone=headline.headline_tone(runs),
         subtitle=headline.subtitle(runs),
         broken=headline.broken_promises(runs),
+        as_predicted=headline.as_predicted(runs),
         facts=overview.releases(runs),
         environment=overview.environment(runs),
         matrix=version_matrix(runs),
@@ -128,6 +130,7 @@ def _environment(folder: Path) -> Environment:
     environment.filters["log_sentences"] = log_sentences
     environment.filters |= {"parts": parts_of, "lines": _lines, "imposed_besides": imposed_on_run}
     environment.filters |= {"breakable": breakable, "place_words": place_words, "tally_words": tally_words}
+    environment.filters["lost_words"] = lambda run: labels_words(lost_records(run))
     environment.filters |= {"source_link": source_link, "log_caption": log_caption}
     environment.globals |= {"glossary": GLOSSARY, "conforms_means": CONFORMS_MEANS, "dash": DASH}
     environment.globals |= {"class_meanings": CLASS_MEANINGS, "since_words": WORDS}

@@ -10,10 +10,11 @@ import pytest
 
 from conformance.record.verdict import Conformance, Finding, PromiseKept, RecordLoss
 from reports import write_report
-from reports.headline import broken_promises, headline
+from reports.headline import as_predicted, broken_promises, headline
 from reports.html import render_html
 from reports.load import load_run, load_runs
 from reports.operators import ChosenSettings, FoundLosses, operator_rows
+from reports.promises import lost_records
 from reports.settings_table import settings_tables
 from reports.version_matrix import version_matrix
 from tests.reports.golden_runs import clean_loss, kept, loss
@@ -153,6 +154,24 @@ def test_seed_machine_and_words_come_last(golden_paths: list[Path]) -> None:
     assert heads[0] == "What this means for operators"
     assert heads[-2:] == ["How to read this page", "How it was run"]
     assert "Seed" not in first_screen(page)
+
+
+def test_the_matrix_names_the_records_that_were_lost(golden_paths: list[Path]) -> None:
+    page = page_of(*golden_paths)
+    (table,) = [item for item in page.named("table") if item.attributes.get("class") == "matrix"]
+    lost = [run for run in load_runs(golden_paths) if lost_records(run)]
+    assert table.words.count("m1 lost") == len(lost) == 4
+
+
+def test_whose_rules_nothing_deviates_from_is_said(golden_paths: list[Path]) -> None:
+    run = load_run(golden_paths[1])
+    other = replace(run, rules="0.10.2.2 ZooKeeper")
+    begin = "Nothing deviates: what was run went as the model"
+    assert as_predicted([run, run]) == f"{begin} of its release predicts."
+    assert as_predicted([other, other]) == f"{begin} predicts by the rules of 0.10.2.2 ZooKeeper."
+    assert as_predicted([run, other]) == f"{begin} predicts by the rules of its release, or of 0.10.2.2 ZooKeeper."
+    page = PageReader(render_html([run, other], golden_paths[1].parent))
+    assert as_predicted([run, other]) in [item.words for item in page.named("p")]
 
 
 def test_no_settings_are_called_safe(tmp_path: Path) -> None:
