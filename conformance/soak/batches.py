@@ -19,6 +19,7 @@ from conformance.record.soak import WIRE_FILE
 from conformance.record.soak_prediction import ACKNOWLEDGED, UNANSWERED, BatchRow
 from conformance.record.wire import FETCH, NONE, PRODUCE
 from conformance.soak.open_batches import Copy, OpenBatches, SentBatch, pieces
+from conformance.soak.stream import told_of
 from conformance.wire_trace.partition import TopicOfInterest
 from oracle.error_codes import error_name
 from oracle.guarantees import judge_loss
@@ -27,7 +28,7 @@ from oracle.state import LostRecord
 from oracle.vocabulary import Acks, BrokerId, Label, LeaderEpoch, Offset, ProduceOutcome, RangeFate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from conformance.observation.wire_moments import WireMoment
     from conformance.record.directory import RunDirectory
@@ -50,10 +51,19 @@ class FollowedBatches:
         soak: of it.
         lineage: replayed to its end.
         again: noted of the whole trace.
+        tell: told every few seconds how far it is.
     """
 
-    def __init__(self, run: RunDirectory, soak: Soak, lineage: Lineage, again: IdsSentAgain) -> None:
+    def __init__(
+        self,
+        run: RunDirectory,
+        soak: Soak,
+        lineage: Lineage,
+        again: IdsSentAgain,
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
         self._soak = soak
+        self._tell = tell
         self._moments = WireMoments(run.path / WIRE_FILE)
         self._topic = TopicOfInterest(soak.topic, soak.topic_id)
         self._lineage = lineage
@@ -66,7 +76,7 @@ class FollowedBatches:
 
     def rows(self) -> Iterator[BatchRow]:
         """Yield the rows; those of batches that stay unanswered, or were sent again, come at the end."""
-        for moment in self._moments:
+        for moment in told_of(self._moments, self._soak, self._tell, "followed batches through", "frames"):
             frame = moment.frame
             if moment.is_delivery:
                 continue

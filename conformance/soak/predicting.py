@@ -131,7 +131,7 @@ class _PredictionInMaking:
             self.lineage.feed(event)
             self.course.feed(event)
         self._is_plain = not stream.produced.unplaced and self._again.are_none and self.lineage.keeps_all()
-        self._followed = FollowedBatches(self._run, self._soak, self.lineage, self._again)
+        self._followed = FollowedBatches(self._run, self._soak, self.lineage, self._again, tell)
 
     def _sent(self, partition: int, batch: BatchOfIds, at: int) -> None:
         new = batch.count if batch.first_id == NONE else self._again.sent(partition, batch.first_id, batch.count)

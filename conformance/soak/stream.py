@@ -10,7 +10,7 @@ import heapq
 import time
 from collections.abc import Callable
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from conformance.layout import TOLD_EVERY_S
 from conformance.observation.frame_events import PRODUCE, FrameEvents, unreadable
@@ -102,26 +102,31 @@ class SoakStream:
             yield from self.frames.of(moment)
 
 
+Moment = TypeVar("Moment", "Event", WireMoment)
 _LOOKED_AT = 1024
 """The clock is looked at once in so many events."""
 
 
-def told_of(events: Iterable[Event], soak: Soak, tell: Callable[[str], None]) -> Iterator[Event]:
-    """Yield the events of a soak, and tell every few seconds how far they are: which time of the soak they are of.
+def told_of(
+    moments: Iterable[Moment], soak: Soak, tell: Callable[[str], None], done: str = "replayed", what: str = "events"
+) -> Iterator[Moment]:
+    """Yield the events or frames of a soak, and tell every few seconds how far they are: which time of it they are of.
 
     Args:
-        events: in the order of time.
+        moments: in the order of time.
         soak: whose beginning and end are known.
         tell: told in a line.
+        done: what is done with them.
+        what: they are, for the line.
     """
     began_s = told_s = time.monotonic()
     lasted = max((soak.ended_ns or soak.began_ns) - soak.began_ns, 1)
-    for count, event in enumerate(events):
+    for count, moment in enumerate(moments):
         if count % _LOOKED_AT == 0 and (now_s := time.monotonic()) - told_s >= TOLD_EVERY_S:
-            told_s, part = now_s, min(max((event.at - soak.began_ns) / lasted, 0.0), 1.0)
+            told_s, part = now_s, min(max((moment.at - soak.began_ns) / lasted, 0.0), 1.0)
             left = f", some {(now_s - began_s) * (1 - part) / part:,.0f} s left" if part else ""
-            tell(f"replayed {part:.0%} of the soak: {count:,} events, {count / (now_s - began_s):,.0f} a second{left}")
-        yield event
+            tell(f"{done} {part:.0%} of the soak: {count:,} {what}, {count / (now_s - began_s):,.0f} a second{left}")
+        yield moment
 
 
 class ProduceEvents:

@@ -157,14 +157,25 @@ def test_it_is_told_how_far_the_replay_is(tmp_path: Path, monkeypatch: pytest.Mo
     shutil.copytree(RECORDED / "4.4.0-mixed", tmp_path / "soak")
     run, lines = RunDirectory(tmp_path / "soak"), list[str]()
     prediction = predict_soak(run, read_soak(run), tell=lines.append)
-    told = [re.match(r"replayed (\d+)% of the soak: ([\d,]+) events, [\d,]+ a second", line) for line in lines]
-    parts, counts = ([int(one[place].replace(",", "")) for one in told if one] for place in (1, 2))
-    assert len(parts) == len(lines) == len(range(0, prediction.events, 100))
+    first, then = (
+        [
+            one
+            for line in lines
+            if (one := re.match(rf"{said} (\d+)% of the soak: ([\d,]+) {what}, [\d,]+ a second", line))
+        ]
+        for said, what in (("replayed", "events"), ("followed batches through", "frames"))
+    )
+    assert len(first) + len(then) == len(lines)
+    assert [one[0] for one in (*first, *then)] == [line.partition(", some")[0] for line in lines]
+    assert len(then) > 10
+    assert [int(one[2].replace(",", "")) for one in then] == list(range(0, len(then) * 100, 100))
+    parts, counts = ([int(one[place].replace(",", "")) for one in first] for place in (1, 2))
+    assert len(parts) == len(range(0, prediction.events, 100))
     assert parts == sorted(parts)
     assert counts == list(range(0, prediction.events, 100))
     assert parts[0] == 0
     assert parts[-1] > 90
-    assert lines[len(lines) // 2].endswith(" s left")
+    assert lines[len(first) // 2].endswith(" s left")
 
 
 def test_a_number_that_no_rule_allows_is_told(tmp_path: Path) -> None:
