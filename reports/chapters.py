@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from conformance.record.verdict import Conformance, PromiseKept
 from oracle.vocabulary import AREAS
+from reports.promises import BROKEN, lost_records
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -53,6 +54,16 @@ class Tally:
     def is_failing(self) -> bool:
         """Return whether a run needs to be looked at."""
         return any(run.verdict.conformance in FAILING for run in self.runs)
+
+    @property
+    def is_printed(self) -> bool:
+        """Return whether a run of them stands on paper."""
+        return any(map(is_printed, self.runs))
+
+
+def is_printed(run: RunView) -> bool:
+    """Return whether a run stands on paper: it deviates, gave no answer, or lost records."""
+    return run.verdict.conformance in FAILING or run.verdict.promise in BROKEN or bool(lost_records(run))
 
 
 @dataclass(frozen=True, slots=True)

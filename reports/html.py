@@ -20,7 +20,7 @@ from conformance.record.verdict import Conformance, PromiseKept
 from reports import headline, overview
 from reports.answer_parts import by_step, parts_of
 from reports.baseline import WORDS
-from reports.chapters import FAILING, Tally, chapters_of
+from reports.chapters import FAILING, Tally, chapters_of, is_printed
 from reports.checkpoint_table import checkpoint_table
 from reports.operators import operator_rows
 from reports.overview import GLOSSARY, imposed_on_all, imposed_on_run, place_words, tally_words
@@ -130,6 +130,7 @@ def _environment(folder: Path) -> Environment:
     environment.filters["log_sentences"] = log_sentences
     environment.filters |= {"parts": parts_of, "lines": _lines, "imposed_besides": imposed_on_run}
     environment.filters |= {"breakable": breakable, "place_words": place_words, "tally_words": tally_words}
+    environment.tests["printed"] = is_printed
     environment.filters["lost_words"] = lambda run: labels_words(lost_records(run))
     environment.filters |= {"source_link": source_link, "log_caption": log_caption}
     environment.globals |= {"glossary": GLOSSARY, "conforms_means": CONFORMS_MEANS, "dash": DASH}

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.record.verdict import Conformance, PromiseKept
 from reports import write_report
-from reports.chapters import OTHER, TITLES, area_of, chapters_of
+from reports.chapters import FAILING, OTHER, TITLES, area_of, chapters_of, is_printed
 from reports.load import load_runs
 from reports.overview import place_words, tally_words
+from reports.promises import lost_records
 from tests.reports.page_reader import PageReader
 from tests.reports.requirement_table.small_runs import write_run
 
@@ -77,8 +79,12 @@ def test_no_run_is_lost_or_told_twice(runs: tuple[RunView, ...], page: PageReade
     assert len(ids) == len(set(ids))
 
 
+def is_fold(classes: str | None) -> bool:
+    return bool({"run", "shelf"}.intersection((classes or "").split()))
+
+
 def test_only_a_run_that_fails_is_open_and_so_is_its_shelf(page: PageReader) -> None:
-    folds = [item for item in page.named("details") if item.attributes.get("class") in {"run", "shelf"}]
+    folds = [item for item in page.named("details") if is_fold(item.attributes.get("class"))]
     opened = [item.words for item in folds if "open" in item.attributes]
 
     assert len(folds) == 16 + 2
@@ -118,3 +124,21 @@ def test_a_tally_says_what_broke(runs: tuple[RunView, ...]) -> None:
 
     words = "13 runs: conforms 12, deviates 1, promise broken, as predicted: 1; 32.5 s"
     assert tally_words(elections) == words
+
+
+def test_on_paper_stand_the_runs_that_deviate_or_lost_records(golden_paths: list[Path], tmp_path: Path) -> None:
+    runs = load_runs(golden_paths)
+    reader = PageReader(write_report(golden_paths, tmp_path / "p.html").read_text(encoding="utf-8"))
+    classes = [item.attributes.get("class", "").split() for item in reader.named("details")]
+    folded = [each for each in classes if "run" in each]
+    taken = [run for run in runs if run.verdict.conformance is not Conformance.NOT_RUN]
+    assert len(folded) == len(taken)
+    assert sum("unprinted" in each for each in folded) == sum(not is_printed(run) for run in taken) > 0
+    assert [is_printed(run) for run in runs if run.verdict.promise is PromiseKept.KEPT] == [False] * 2
+    assert all(is_printed(run) for run in runs if run.verdict.conformance in FAILING or lost_records(run))
+
+
+def test_a_run_alone_is_printed_whole(golden_paths: list[Path], tmp_path: Path) -> None:
+    reader = PageReader(write_report(golden_paths[1:2], tmp_path / "p.html").read_text(encoding="utf-8"))
+    assert not [item for item in reader.named("details") if "run" in item.attributes.get("class", "").split()]
+    assert not [item for item in reader.named("p") if item.attributes.get("class", "").startswith("on-paper")]
