@@ -60,10 +60,11 @@ def headline_tone(runs: Sequence[RunView]) -> str:
 
 def as_predicted(runs: Sequence[RunView]) -> str:
     """Return, of runs none of which deviates, by whose rules they went as predicted."""
-    others = sorted({run.rules for run in _taken(runs) if run.rules})
+    by = {run.rules for run in _taken(runs)}
+    others = sorted(by - {""})
     if not others:
         return "Nothing deviates: what was run went as the model of its release predicts."
-    own = "" if all(run.rules for run in _taken(runs)) else "of its release, or "
+    own = "of its release, or " if "" in by else ""
     return f"Nothing deviates: what was run went as the model predicts by the rules {own}of {' and '.join(others)}."
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from conformance.commands.parser import add_json
+from conformance.commands.tracing import events_of_run, require_schedule
+from conformance.judgement.verdicts import EXIT_CODES
 from conformance.observation.errors import TraceUnreadableError
-from conformance.observation.event_stream import EventStream
 from conformance.observation.parting import partings
-from conformance.record.directory import RunDirectoryError
+from conformance.record.directory import RunDirectoryError, as_plain
 from conformance.record.run import open_run, read_run
-from conformance.record.schedule import SCHEDULE_FILE
 from conformance.record.timeline import Event, read_timeline
+from conformance.record.verdict import Conformance
 from conformance.spark_extra import require_spark
 from reports.load import load_run
 from reports.version_matrix import line_words
@@ -47,7 +48,8 @@ exit codes: 0 the same, 1 different, 2 usage, 4 a wire that cannot be read
 """
 
 
-class Difference(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Difference:
     """Something that two runs have, do or say differently."""
 
     what: str
@@ -92,9 +94,9 @@ def _compare(console: Console, parsed: argparse.Namespace) -> int:
         compared = compare(first, second)
     except TraceUnreadableError as error:
         console.complain(f"a wire trace cannot be read: {error}")
-        return 4
+        return EXIT_CODES[Conformance.HARNESS_ERROR]
     if console.as_json:
-        console.answer_json(asdict(compared) | {"differences": [one._asdict() for one in compared.differences]})
+        console.answer_json(as_plain(compared))
     else:
         for line in lines(compared):
             console.answer(line)
@@ -105,13 +107,12 @@ def _require_wire(run: RunDirectory) -> None:
     """Refuse what has no steps and no brokers to compare.
 
     Raises:
-        RunDirectoryError: it was not run, or is of an examination.
+        RunDirectoryError: it was not run, or has no schedule, as of an examination.
     """
-    about = read_run(run)
-    if about.not_run:
-        raise RunDirectoryError(f"{run.path} was not run: {about.not_run}")
-    if about.is_examination and not run.has(SCHEDULE_FILE):
-        raise RunDirectoryError(f"{run.path} is of an examination: it has no schedule whose steps could be compared")
+    reason = read_run(run).not_run
+    if reason:
+        raise RunDirectoryError(f"{run.path} was not run: {reason}")
+    require_schedule(run)
 
 
 def compare(first: RunDirectory, second: RunDirectory) -> RunsCompared:
@@ -123,7 +124,7 @@ def compare(first: RunDirectory, second: RunDirectory) -> RunsCompared:
     """
     a, b = load_run(first.path), load_run(second.path)
     places = _Places(first), _Places(second)
-    found = partings(EventStream(first), EventStream(second))
+    found = partings(events_of_run(first), events_of_run(second))
     return RunsCompared(
         _run_words(a), _run_words(b), tuple(_differences(a, b)), tuple(_in_words(one, *places) for one in found)
     )

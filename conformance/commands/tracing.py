@@ -72,7 +72,7 @@ def tell_trace(console: Console, options: TraceOptions) -> int:
     reason = read_run(run).not_run
     if reason:
         return _tell_not_run(console, run, reason, options)
-    _require_schedule(run)
+    require_schedule(run)
     rules = other_rules(run, options.rules_of, options.metadata) or rules_of_run(run)
     try:
         if options.dumps_events:
@@ -113,7 +113,7 @@ def _tell_not_run(console: Console, run: RunDirectory, reason: str, options: Tra
     return EXIT_CODES[Conformance.NOT_RUN]
 
 
-def _require_schedule(run: RunDirectory) -> None:
+def require_schedule(run: RunDirectory) -> None:
     """Refuse a run without a schedule that can be followed.
 
     Raises:
@@ -133,12 +133,12 @@ def _as_json(result: TraceResult) -> dict[str, Any]:
 
 
 def _dumped(console: Console, run: RunDirectory) -> int:
-    for event in _events(run):
+    for event in events_of_run(run):
         console.answer(json.dumps(event_as_json(event)), as_it_is=True)
     return 0
 
 
-def _events(run: RunDirectory) -> Iterator[Told]:
+def events_of_run(run: RunDirectory) -> Iterator[Told]:
     """Yield a run's events.
 
     Raises:

@@ -67,6 +67,16 @@ def test_a_wire_that_cannot_be_read_is_no_difference(tmp_path: Path, capsys: pyt
     assert "a wire trace cannot be read" in capsys.readouterr().err
 
 
+def test_a_note_that_the_tester_does_not_write_is_no_difference(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole, broken = run_in(tmp_path / "a"), run_in(tmp_path / "b")
+    killed = {"t_ns": 7 * MS, "event": "broker_killed", "subject": "two", "text": "broker two is killed"}
+    (broken.path / "timeline.ndjson").write_text("".join(json.dumps(mark) + "\n" for mark in (STEP, killed)))
+    assert main(["compare", str(whole.path), str(broken.path)]) == 4
+    assert "a wire trace cannot be read" in capsys.readouterr().err
+
+
 def test_what_was_not_run_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     whole, other = run_in(tmp_path / "a"), run_in(tmp_path / "b", not_run="it does not apply")
     assert main(["compare", str(whole.path), str(other.path)]) == 2
