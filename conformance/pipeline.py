@@ -10,12 +10,14 @@ from __future__ import annotations
 import time
 import traceback
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.examination import Examination, without_sessions
 from conformance.catalogue.questions import measure
+from conformance.catalogue.scenario import Scenario
 from conformance.clients.topics import TopicError, create_topic
 from conformance.interruption import HarnessError, NodeLostError, RunInterruption
 from conformance.judgement.open_outcomes import write_measured_outcome
@@ -30,6 +32,7 @@ from conformance.record.topic import topic_files
 from conformance.record.wire import WIRE_FILE
 from conformance.running.recorder import Recorder, fault_marks
 from conformance.running.rest import Rest
+from conformance.running.standstill import patience_s, unhurried
 from conformance.running.topic_requests import remove_topic, require_all_running
 from conformance.schedules.topic_settings import topic_configs, user_settings
 from conformance.stages.beginning import begin_run
@@ -58,8 +61,10 @@ if TYPE_CHECKING:
     from conformance.cluster_pool import ClusterPool
     from conformance.expectations import AcceptedFinding
     from conformance.record.verdict import Verdict
+    from conformance.running.standstill import Look
     from conformance.spark_thread import SparkThread
     from fault_injection.cluster.lifecycle import Cluster
+    from fault_injection.wire.proxy import GateProxy
     from oracle.schedule import Schedule
 
 NEEDS_JARS = "the tester starts a broker of its own for this, and the brokers' image brings their jars"
@@ -95,6 +100,7 @@ class Pipeline:
 
     Attributes:
         accepted: findings that the user accepts.
+        look: shows a person a run that stands at a checkpoint; it goes on when this returns.
     """
 
     cluster_pool: ClusterPool
@@ -103,6 +109,7 @@ class Pipeline:
     seed: int
     progress: Callable[[str], None]
     accepted: tuple[AcceptedFinding, ...] = ()
+    look: Look | None = None
 
     def run(self, entry: Entry) -> Finished:
         """Predict, run, read, reconcile and judge one catalogue entry."""
@@ -112,6 +119,8 @@ class Pipeline:
         """Predict one catalogue entry, run it, and read its topic."""
         started = time.monotonic()
         entry = entry if self.cluster_pool.fetch_sessions else without_sessions(entry)
+        if self.look is not None and isinstance(entry, Scenario):
+            entry = replace(entry, schedule=unhurried(entry.schedule))
         run = self.begin(entry)
         with judged_if_interrupted([run]):
             finished = None
@@ -187,6 +196,13 @@ class Pipeline:
         update_run(run, cluster_runs=tuple(before))
         before.append(run.path.name)
 
+    def _note_settings(self, run: RunDirectory, schedule: Schedule, cluster: Cluster) -> None:
+        """Note the settings, the user's and the imposed ones apart, and what the brokers are made of."""
+        pool = self.cluster_pool
+        imposed = {**cluster.settings(schedule.replicas[0]).imposed, **{n: str(v) for n, v in pool.features.items()}}
+        digests = Digests(pool.jars.digest, pool.backend.image_digest)
+        update_run(run, settings=RunSettings(user_settings(schedule), imposed), digests=digests)
+
     def judge(self, run: RunDirectory) -> Verdict:
         """Judge a run that has ended; one that cannot be judged is a harness error."""
         try:
@@ -209,11 +225,10 @@ class Pipeline:
     def _on_brokers(self, run: RunDirectory, schedule: Schedule) -> None:
         pool = self.cluster_pool
         topic = read_run(run).topic or ""
-        cluster = pool.cluster_for(schedule)
+        look = self.look
+        cluster = pool.cluster_for(schedule) if look is None else pool.cluster_for(schedule, patience_s(schedule))
         self._note_cluster(run, pool.cluster_runs)
-        imposed = {**cluster.settings(schedule.replicas[0]).imposed, **{n: str(v) for n, v in pool.features.items()}}
-        digests = Digests(pool.jars.digest, pool.backend.image_digest)
-        update_run(run, settings=RunSettings(user_settings(schedule), imposed), digests=digests)
+        self._note_settings(run, schedule, cluster)
         with self._keeping_the_measurement(run) as finish:
             with ExitStack() as stack:
                 pool.gate.trace_to(run.path / WIRE_FILE)
@@ -224,16 +239,10 @@ class Pipeline:
                 recorder = stack.enter_context(Recorder(run.path))
                 stack.callback(setattr, pool, "on_gate_event", None)
                 faults = stack.enter_context(FaultAccount(cluster, fault_marks(recorder)))
-                rest = Rest(
-                    cluster,
-                    pool.gate,
-                    probe,
-                    topic,
-                    schedule.replicas,
-                    checks_checkpoint_files=schedule.checkpointing is HighWatermarkCheckpoint.PROMPT,
-                    min_insync_replicas=schedule.settings.min_insync_replicas,
+                rest = _rest(schedule, cluster, pool.gate, probe, topic)
+                stage = BrokerRun(
+                    run, schedule, topic, cluster, probe, rest, recorder, faults, look and partial(look, run)
                 )
-                stage = BrokerRun(run, schedule, topic, cluster, probe, rest, recorder, faults)
                 with blaming_lost_nodes(run, lambda: cluster):
                     take_steps(stage, pool, self.record_id_base, self.progress)
                     self.note_replicas(stage)
@@ -298,3 +307,15 @@ class Pipeline:
     def _replace_cluster(self, why: str) -> None:
         self.progress(f"replacing the cluster: {why}")
         self._discard_cluster()
+
+
+def _rest(schedule: Schedule, cluster: Cluster, gate: GateProxy, probe: ReplicaProbe, topic: str) -> Rest:
+    return Rest(
+        cluster,
+        gate,
+        probe,
+        topic,
+        schedule.replicas,
+        checks_checkpoint_files=schedule.checkpointing is HighWatermarkCheckpoint.PROMPT,
+        min_insync_replicas=schedule.settings.min_insync_replicas,
+    )

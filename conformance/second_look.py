@@ -54,7 +54,7 @@ class SecondLook:
             return finished
         if self._left is not None:
             self._left -= 1
-        again = replace(pipeline, runs=finished.run.path / "again")
+        again = replace(pipeline, runs=finished.run.path / "again", look=None)
         update_run(finished.run, second_look=self._tried_again(again, entry, before))
         pipeline.cluster_pool.discard_cluster()  # runs that are nobody's predecessors have used it
         return replace(finished, verdict=pipeline.judge(finished.run))

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from conformance.line import Line
     from conformance.pipeline import Finished, Taken
     from conformance.run_options import RunOptions
+    from conformance.running.standstill import Look
     from fault_injection.cluster.backend import Backend
     from fault_injection.releases import JarSet
 
@@ -64,6 +65,7 @@ class Session:
         seed: of the record ids of every run.
         looks: what tries findings on used clusters again.
         accepted: findings that the user accepts.
+        look: shows a person a run that stands at a checkpoint.
     """
 
     cluster_pool: ClusterPool
@@ -72,6 +74,7 @@ class Session:
     progress: Progress
     looks: SecondLook
     accepted: tuple[AcceptedFinding, ...] = ()
+    look: Look | None = None
 
     def run(self, entry: Entry, runs: Path) -> Finished:
         """Run one entry, its run directory in ``runs``; a finding on a used cluster is tried again."""
@@ -79,7 +82,7 @@ class Session:
 
     def pipeline(self, runs: Path) -> Pipeline:
         """Return what runs single entries, their run directories in ``runs``."""
-        return Pipeline(self.cluster_pool, self.spark, runs, self.seed, self.progress, self.accepted)
+        return Pipeline(self.cluster_pool, self.spark, runs, self.seed, self.progress, self.accepted, self.look)
 
     def run_together(self, entries: Iterable[Entry], runs: Path) -> list[Finished]:
         """Run entries one after the other, and reconcile them together; then findings are tried again.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from dataclasses import dataclass, field
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ from conformance.commands.parser import (
     whole_number,
 )
 from conformance.commands.report_page import write_page
+from conformance.commands.stepping import Stepper
 from conformance.judgement.verdicts import exit_code
 from conformance.lanes import Lanes, SessionOrder
 from conformance.record.run import read_run
@@ -54,10 +55,14 @@ EPILOG = """examples:
   kafka-conformance run 'EL-*' --kafka 3.9/zookeeper --backend process
   kafka-conformance run TR-01 --repeat 10                 is it the same every time?
   kafka-conformance run --profile full --lanes 2          two clusters side by side
+  kafka-conformance run TR-01 --step                      look at each checkpoint before it goes on
 
 exit codes: 0 conforms or does not apply, 1 deviates, 2 usage, 3 inconclusive, 4 harness error,
 130 Ctrl-C, 143 SIGTERM; of several runs 1 before 4 before 3 before 0
 """
+
+
+STEPPED = "leaves nobody who looks: --step shows each checkpoint on the terminal and waits for Enter."
 
 
 def add_run(parser: Parser) -> None:
@@ -74,6 +79,7 @@ def add_run(parser: Parser) -> None:
     parser.add_argument("--report", type=Path, help="where the HTML report goes (default: RUNS-DIR/report.html)")
     parser.add_argument("--repeat", type=whole_number(1, ROUNDS_MAX), metavar="N", help="run them N times in a row")
     add_lanes(parser)
+    parser.add_argument("--step", action="store_true", help="stand at each checkpoint, show it, and go on at Enter")
     parser.add_argument("--keep-cluster", action="store_true", help="leave the brokers running until Ctrl-C")
     add_require_promise(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress")
@@ -86,6 +92,8 @@ def _asked(parsed: argparse.Namespace) -> RunRequest:
         refuse(parsed, ["--profile"], NAMED_TOO)
     if parsed.schedule:
         refuse(parsed, ["--lanes"], IN_ORDER)
+    if parsed.step:
+        refuse(parsed, ["--lanes", "--json", "--quiet"], STEPPED)
     if parsed.keep_cluster:
         refuse(parsed, ["--lanes"], "has several clusters, and --keep-cluster keeps one.")
     return RunRequest(
@@ -97,6 +105,7 @@ def _asked(parsed: argparse.Namespace) -> RunRequest:
         report=parsed.report,
         repeat=parsed.repeat or 1,
         lanes=parsed.lanes or 1,
+        is_stepped=parsed.step,
     )
 
 
@@ -111,6 +120,7 @@ class RunRequest:
         report: where report.html goes; None puts it beside the runs.
         repeat: how many times the chosen scenarios are run, one round after the other.
         lanes: how many clusters run side by side.
+        is_stepped: whether each run stands at its checkpoints, for a person to look at.
     """
 
     choice: Choice
@@ -121,6 +131,7 @@ class RunRequest:
     report: Path | None = None
     repeat: int = 1
     lanes: int = 1
+    is_stepped: bool = False
 
 
 def run_scenarios(console: Console, asked: RunRequest) -> int:
@@ -152,9 +163,10 @@ def _run_all(console: Console, asked: RunRequest, line: Line, scenarios: Sequenc
     if asked.lanes > 1:
         return _run_in_lanes(console, asked, SessionOrder(line, asked.options, seed, words), scenarios)
     shared = brokers_of_all(asked.choice, scenarios)
-    with session_on(line, asked.options, seed, console.progress, words, shared) as session:
+    with session_on(line, asked.options, seed, console.progress, words, shared) as opened:
+        session = replace(opened, look=Stepper(console).look) if asked.is_stepped else opened
         session.cluster_pool.is_kept = asked.keep_cluster or (bool(asked.choice.schedules) and len(tasks) > 1)
-        with console.entries(len(tasks)):
+        with nullcontext() if asked.is_stepped else console.entries(len(tasks)):
             finished = session.run_all(tasks, begin=console.begin)
         if asked.keep_cluster and session.cluster_pool.running is not None:
             keep_until_interrupted(console, session.cluster_pool.running.bootstrap)

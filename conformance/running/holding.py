@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.interruption import HarnessError, HoldNeverCaughtError
+from conformance.running.standstill import StandingFrame
 from fault_injection.faults import gate_faults
 from fault_injection.faults.gate_faults import GateFault
 from fault_injection.waiting import DeadlineExceededError, until
 from fault_injection.wire.gate_events import HoldStatus
 from fault_injection.wire.points import Point
-from oracle.steps.frames import Drop, ReleaseHold, late_holds
-from oracle.vocabulary import FROM_CONTROLLER, TO_CONTROLLER, BrokerId, PointName
+from oracle.steps.frames import Drop, ReleaseHold, between_words, late_holds
+from oracle.vocabulary import FROM_CONTROLLER, TO_CONTROLLER, BrokerId, PointName, frame_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -208,6 +209,14 @@ class Holding:
     def _held_on(self, channel: tuple[PointName, ...]) -> frozenset[int]:
         standing = ((PointName(fault.point.name), place.broker) for fault, place in self._standing())
         return frozenset(broker for point, broker in standing if broker is not None and point in channel)
+
+    def frames(self) -> Iterator[StandingFrame]:
+        """Yield the frames that stand in the gate."""
+        for fault, place in self._standing():
+            if (frame := self._gate.caught(fault.hold)) is not None:
+                between = between_words(place.follower, place.leader, place.broker)
+                text = f"{frame_words(fault.point.name, fault.point.fetch_offset)} between {between}"
+                yield StandingFrame(fault.hold, text, frame.caught_ns / 1e9)
 
     def silent(self) -> dict[BrokerId, CaughtFrame]:
         """Return the followers that a held frame keeps silent, with that frame."""

@@ -64,14 +64,23 @@ class LagTime:
         """
         self._gone &= silent_since.keys()
         self._gone -= {broker for broker, since in held_since.items() if since > self._passed_at}
-        for broker, since in silent_since.items():
-            if broker in self._gone:
-                continue
+        for broker, since in self._may_leave(silent_since):
             silent_s = self._clock() - since
-            if self._is_short and since > self._passed_at and silent_s > LAG_S - LAST_FETCH_S:
+            if silent_s > LAG_S - LAST_FETCH_S:
                 raise InconclusiveError(
                     f"broker {broker} was silent for {silent_s:.1f} s before await_lag: it may have left the ISR"
                 )
+
+    def ends(self, silent_since: Mapping[BrokerId, float]) -> dict[BrokerId, float]:
+        """Return when, on the clock, followers that are silent may leave the ISR unasked, of those that may."""
+        return {broker: since + LAG_S - LAST_FETCH_S for broker, since in self._may_leave(silent_since)}
+
+    def _may_leave(self, silent_since: Mapping[BrokerId, float]) -> list[tuple[BrokerId, float]]:
+        """Return who may leave the ISR unasked, and since when it is silent."""
+        if not self._is_short:
+            return []
+        counting = ((broker, since) for broker, since in silent_since.items() if broker not in self._gone)
+        return [(broker, since) for broker, since in counting if since > self._passed_at]
 
     def let_pass(self, silent: Collection[BrokerId]) -> None:
         """Wait until every follower that is silent now has been so for the lag time, and was looked at."""

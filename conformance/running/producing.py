@@ -65,6 +65,7 @@ class RecordSender:
         self._ids = {label: record_id_base + index for index, label in enumerate(schedule.labels())}
         self._sendings: dict[Label, RecordInFlight | DirectSending] = {}
         self._timestamps_ms: dict[Label, int] = {}
+        self._sent_at: dict[Label, float] = {}
 
     def produce(self, step: Produce) -> None:
         """Send a step's records one after the other, each collected unless it is left pending.
@@ -86,6 +87,7 @@ class RecordSender:
         record_id = self._ids[label]
         self._attempt(label, step.acks, index)
         record = OneRecord(record_id, step.acks, step.timeout_ms, self._stamp(label), VALUE_BYTES)
+        self._sent_at[label] = time.monotonic()
         sending = self._sendings[label] = self._sending(address, record, leader, is_named=step.leader is not None)
         self._recorder.mark(Event.RECORD_SENT, label, f"{label} sent with acks={_acks(step)}", leader=step.leader)
 
@@ -212,6 +214,10 @@ class RecordSender:
                 del self._sendings[label]
                 sending.close()
                 self._record_outcome(label, delivery)
+
+    def given_up_at(self) -> dict[Label, float]:
+        """Return when, in monotonic seconds, records that wait for their answers are given up."""
+        return {label: self._sent_at[label] + self._timeout_s(label) for label in self._sendings}
 
     def give_up_pending(self) -> None:
         """Write down what is known of records nobody collected."""

@@ -19,6 +19,7 @@ from conformance.running.lag_time import LagTime, await_view
 from conformance.running.obstacles import RaisedObstacles
 from conformance.running.processes import Processes
 from conformance.running.producing import AWAIT_DEADLINE_S, RecordSender
+from conformance.running.standstill import Standstill, limits_of
 from conformance.running.topic_requests import TopicRequests
 from conformance.schedules.topic_settings import configs_of
 from fault_injection.waiting import DeadlineExceededError, until
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from conformance.probes.controller import CommittedPartition
     from conformance.probes.replica_probe import ReplicaProbe
     from conformance.record.ledger import LedgerWriter
+    from conformance.record.observations import MeasuredCheckpoint
     from conformance.running.processes import FatalExits
     from conformance.running.recorder import Recorder
     from conformance.running.rest import Rest
@@ -58,7 +60,13 @@ if TYPE_CHECKING:
 
 
 class Runner:
-    """Takes a schedule's steps on one cluster and one topic."""
+    """Takes a schedule's steps on one cluster and one topic.
+
+    Attributes:
+        look: called at each checkpoint, after which the run goes on; None if nobody looks.
+    """
+
+    look: Callable[[Standstill], None] | None = None
 
     def __init__(  # noqa: PLR0913 - a run has this many collaborators, each with a name
         self,
@@ -138,6 +146,7 @@ class Runner:
         self._recorder.begin(index, step.word, text)
         self._processes.expect_ends()
         self._progress(text)
+        measured = None
         try:
             self._take(step)
             self._processes.await_fatal_exits()
@@ -164,6 +173,17 @@ class Runner:
         self._faults.look()
         self._lag_time.require_short(self._silent_since(), self._held_since())
         self._recorder.finish(step.word, text)
+        if self.look is not None and measured is not None:
+            self.look(self._standstill(index, measured))
+
+    def _standstill(self, index: int, measured: MeasuredCheckpoint) -> Standstill:
+        """Return how the run stands at a checkpoint, and what of it ends by itself."""
+        held, pending = tuple(self._holding.frames()), self._producing.given_up_at()
+        waited_for = {f"the frame of hold {one.name!r}": one.since for one in held}
+        waited_for |= {f"broker {broker}": since for broker, since in self._obstacles.silent_since().items()}
+        leaving = self._lag_time.ends(self._silent_since())
+        limits = limits_of(waited_for, self._cluster.spec.patience_s, pending, leaving)
+        return Standstill(index, measured, held, tuple(pending), limits, self._rest.numbers)
 
     def _take(self, step: Step) -> None:  # noqa: C901, PLR0912 - one case per step
         if isinstance(step, Ask):

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from conformance.record.directory import RunDirectory
     from conformance.running.recorder import Recorder
     from conformance.running.rest import Rest
+    from conformance.running.standstill import Standstill
     from fault_injection.cluster.lifecycle import Cluster
     from fault_injection.faults.account import FaultAccount
     from fault_injection.wire.proxy import GateProxy
@@ -60,6 +61,7 @@ class BrokerRun:
     Attributes:
         faults: keeps account of the run's faults, and heals them when it ends.
         rest: waits for rest; the runner tells it which links its holds block.
+        look: called at each checkpoint; the run goes on when it returns.
     """
 
     run: RunDirectory
@@ -70,6 +72,7 @@ class BrokerRun:
     rest: Rest
     recorder: Recorder
     faults: FaultAccount
+    look: Callable[[Standstill], None] | None = None
 
 
 def take_steps(stage: BrokerRun, pool: ClusterPool, record_id_base: int, progress: Callable[[str], None]) -> None:
@@ -97,6 +100,7 @@ def take_steps(stage: BrokerRun, pool: ClusterPool, record_id_base: int, progres
         record_id_base=record_id_base,
         progress=progress,
     )
+    runner.look = stage.look
     runner.expect_fatal_exits(fatal_exits(stage.schedule, read_prediction(stage.run)))
     pool.on_gate_event = hold_marks(stage.recorder)
     learned = stage.probe.metadata(stage.schedule.replicas[0])

@@ -8,8 +8,11 @@ imposed here.
 from fault_injection.cluster.spec import ClusterSpec, HighWatermarkCheckpoint, Node, ProcessRole, Timing
 
 _NEVER_MS = 2**31 - 1
-_LAG_MS = {Timing.SESSION: 120_000, Timing.LAG: 3_000}
+_LAG_MS = 3_000
+"""Under ``timing: lag``; else a follower is silent for longer than any schedule takes."""
 _SESSION_MS = {Timing.SESSION: 2_000, Timing.LAG: 60_000}
+_IDLE_MS = 600_000
+"""After so long Kafka ends a connection on which nothing comes, such as that of a held frame."""
 _CHECKPOINT_MS = {HighWatermarkCheckpoint.PROMPT: 100, HighWatermarkCheckpoint.NEVER: _NEVER_MS}
 
 
@@ -19,7 +22,7 @@ def imposed_settings(spec: ClusterSpec, node: Node) -> dict[str, str]:
         return _zookeeper(spec)
     if node.role is ProcessRole.CONTROLLER:
         return _kraft(spec) | _topics() | {"num.network.threads": "1", "num.io.threads": "2"}
-    settings = _replication(spec) | _topics() | _patience() | _internal_topics(spec) | _frugality(spec)
+    settings = _replication(spec) | _topics() | _patience(spec) | _internal_topics(spec) | _frugality(spec)
     return settings | (_kraft(spec) if spec.is_kraft else _zookeeper_client(spec))
 
 
@@ -30,7 +33,7 @@ def _replication(spec: ClusterSpec) -> dict[str, str]:
     middle of a run. From 3.8 on it can be told to do so at its start (KAFKA-16552), when nothing was deleted yet.
     """
     settings = {
-        "replica.lag.time.max.ms": _LAG_MS[spec.timing],
+        "replica.lag.time.max.ms": _LAG_MS if spec.timing is Timing.LAG else 2 * _patience_ms(spec),
         "replica.high.watermark.checkpoint.interval.ms": _CHECKPOINT_MS[spec.checkpoint],
         "replica.fetch.wait.max.ms": spec.fetch_wait_max_ms,
         "replica.fetch.backoff.ms": 100,
@@ -54,18 +57,26 @@ def _topics() -> dict[str, str]:
     }
 
 
-def _patience() -> dict[str, str]:
+def _patience(spec: ClusterSpec) -> dict[str, str]:
     """A held frame is not given up by the node that waits for it.
 
     The price: a frozen leader is waited for as long. A follower of 0.10.2 that becomes leader itself first ends
     its fetcher, which waits for the answer in flight up to request.timeout.ms.
     """
-    return {
-        "replica.socket.timeout.ms": "120000",
-        "request.timeout.ms": "60000",
-        "controller.socket.timeout.ms": "60000",
-        "controlled.shutdown.retry.backoff.ms": "200",
+    patience_ms = _patience_ms(spec)
+    settings = {
+        "replica.socket.timeout.ms": 2 * patience_ms,
+        "request.timeout.ms": patience_ms,
+        "controller.socket.timeout.ms": patience_ms,
+        "controlled.shutdown.retry.backoff.ms": 200,
     }
+    if patience_ms >= _IDLE_MS:
+        settings["connections.max.idle.ms"] = 2 * patience_ms
+    return _as_text(settings)
+
+
+def _patience_ms(spec: ClusterSpec) -> int:
+    return spec.patience_s * 1000
 
 
 def _internal_topics(spec: ClusterSpec) -> dict[str, str]:
@@ -96,7 +107,8 @@ def _kraft(spec: ClusterSpec) -> dict[str, str]:
     """
     settings = {"broker.session.timeout.ms": _SESSION_MS[spec.timing], "broker.heartbeat.interval.ms": 500}
     if not spec.other_controller_ids:
-        settings |= {"controller.quorum.fetch.timeout.ms": 60_000, "controller.quorum.request.timeout.ms": 60_000}
+        patience_ms = _patience_ms(spec)
+        settings["controller.quorum.fetch.timeout.ms"] = settings["controller.quorum.request.timeout.ms"] = patience_ms
     if spec.release.is_at_least(3, 9):
         settings["unclean.leader.election.interval.ms"] = 1_000
     return _as_text(settings)

@@ -217,7 +217,10 @@ def _check_link(so_far: SoFar, held: Hold | DelayFrame) -> None:
 
 def _frame(held: Hold | DelayFrame, broker: BrokerId | None) -> str:
     which = "next" if held.nth == 1 else f"{held.nth}th next"
-    between = f"follower {held.follower} and leader {held.leader}"
-    if broker is not None:
-        between = f"broker {broker} and the controller"
-    return f"the {which} {frame_words(held.point.value, held.fetch_offset)} between {between}"
+    words = frame_words(held.point.value, held.fetch_offset)
+    return f"the {which} {words} between {between_words(held.follower, held.leader, broker)}"
+
+
+def between_words(follower: int | None, leader: int | None, broker: int | None) -> str:
+    """Return between whom a frame is: a link's ends, or the controller and a broker, if that is given."""
+    return f"follower {follower} and leader {leader}" if broker is None else f"broker {broker} and the controller"

@@ -32,6 +32,7 @@ LONGER_FILES = {
     "fault_injection/wire/proxy_connection.py": "one connection: its two threads, its two sides, and how each ends",
     "conformance/hunting/proposals.py": "one function a kind of step, one after the other",
     "conformance/catalogue/track_record.py": "one table: a row a defect",
+    "conformance/pipeline.py": "the one path of a run: predict, run, read, reconcile, judge",
     "conformance/record/prediction.py": "the prediction as it is frozen: its form, its tables, its hash",
     "tests/conformance/attach/test_attach_with_brokers.py": "one cluster a release: all that befalls a ledger on it",
     "tests/conformance/stages/test_judging.py": "what one change of one file makes of a verdict, one after the other",
