@@ -75,18 +75,42 @@ def test_a_build_newer_than_every_release_is_run_by_the_rules_that_are_named(tmp
     assert "4.4.0 (KRaft), fork (jar 4.5.0-SNAPSHOT)" in report
 
 
-@pytest.fixture
-def image_like_confluents(tmp_path: Path) -> Iterator[str]:
-    """An image whose jars lie, and whose broker's jar is named, as in Confluent's image of its release 8.3."""
+JAVA_ELSEWHERE = r"""RUN found=$(readlink -f "$(command -v java)") && mkdir --parents /opt/java \
+ && ln -s "${{found%/bin/java}}" /opt/java/openjdk && rm "$(command -v java)"
+ENV JAVA_HOME=/opt/java/openjdk PATH=/opt/java/openjdk/bin:$PATH
+"""
+APACHES = f"""FROM {{base}}
+{JAVA_ELSEWHERE}COPY libs /opt/kafka/libs
+VOLUME ["/etc/kafka/secrets", "/var/lib/kafka/data", "/mnt/shared/config"]
+USER 1000
+ENTRYPOINT ["/__cacert_entrypoint.sh"]
+CMD ["/etc/kafka/docker/run"]
+"""
+"""Apache's image: who runs in it, where its jars and its Java are, and what it would start, which is not there."""
+CONFLUENTS = """FROM {base}
+COPY libs /usr/share/java/kafka
+VOLUME ["/var/lib/kafka/data", "/etc/kafka/secrets"]
+WORKDIR /home/appuser
+USER 1000
+CMD ["/etc/confluent/docker/run"]
+"""
+"""Confluent's image, whose broker's jar has Confluent's own version."""
+LIKE = {"apache": (APACHES, "4.3.1"), "confluent": (CONFLUENTS, "8.3.0-ccs")}
+
+
+@pytest.fixture(params=LIKE)
+def image_of_others(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """An image of 4.3.1 that is laid out as an image of theirs."""
     problem = problem_with_docker(None)
     if problem is not None:
         pytest.skip(problem)
+    layout, version = LIKE[request.param]
     (tmp_path / "context" / "libs").mkdir(parents=True)
     for jar in jars_of(find_release("4.3.1")).files:
-        os.link(jar, tmp_path / "context" / "libs" / jar.name.replace("kafka_2.13-4.3.1", "kafka_2.13-8.3.0-ccs"))
+        os.link(jar, tmp_path / "context" / "libs" / jar.name.replace("kafka_2.13-4.3.1", f"kafka_2.13-{version}"))
     with contextlib.closing(docker.from_env()) as client:
         base = present_jre(client, None)
-        (tmp_path / "context" / "Dockerfile").write_text(f"FROM {base}\nCOPY libs /usr/share/java/kafka\n")
+        (tmp_path / "context" / "Dockerfile").write_text(layout.format(base=base))
         client.images.build(path=str(tmp_path / "context"), tag=OWN_IMAGE, rm=True)
         yield OWN_IMAGE
         client.images.remove(OWN_IMAGE, force=True)
@@ -94,11 +118,11 @@ def image_like_confluents(tmp_path: Path) -> Iterator[str]:
 
 @pytest.mark.docker
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_an_image_is_run_and_tells_its_release(tmp_path: Path, image_like_confluents: str) -> None:
-    answer, about = run(tmp_path, "--image", image_like_confluents)
+def test_an_image_is_run_and_tells_its_release(tmp_path: Path, image_of_others: str) -> None:
+    answer, about = run(tmp_path, "--image", image_of_others)
 
     assert verdict(answer) == ["4.3.1", "kraft", "docker", "CONFORMS", "KEPT"]
-    assert about["digests"]["image"] == digest_of_image(image_like_confluents)
+    assert about["digests"]["image"] == digest_of_image(image_of_others)
     assert about["digests"]["jars"] == ""
 
 
