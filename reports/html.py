@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from reports.story import Story
 
 TEMPLATES = Path(__file__).parent / "templates"
-SCRIPTS = ("stills.js",)
+SCRIPTS = ("stills.js", "tables.js")
 """The scripts of the page, each once."""
 DASH = "\N{EM DASH}"
 """What stands in a cell without a run; the table's caption says so."""
@@ -88,7 +88,7 @@ def render_html(
         shown_promise=[word for word in PromiseKept if tally.promise[word]],
         on_all=imposed_on_all(runs),
         files={} if len(runs) == 1 else {file.name: file.says for run in runs for file in run.evidence},
-        css=style_sheet("report.css", "chapters.css", "stills.css"),
+        css=style_sheet("report.css", "chapters.css", "stills.css", "tables.css"),
         scripts=(scripts := inline_scripts(*SCRIPTS)),
         policy=content_policy(scripts),
         patterns=patterns(),
@@ -160,6 +160,7 @@ def _environment(folder: Path) -> Environment:
     environment.filters |= {"parts": parts_of, "lines": _lines, "imposed_besides": imposed_on_run}
     environment.filters |= {"breakable": breakable, "place_words": place_words, "tally_words": tally_words}
     environment.tests["printed"] = is_printed
+    environment.filters["found_by"] = _found_by
     environment.filters["lost_words"] = lambda run: labels_words(lost_records(run))
     environment.filters |= {"source_link": source_link, "log_caption": log_caption}
     environment.globals |= {"glossary": GLOSSARY, "conforms_means": CONFORMS_MEANS, "dash": DASH}
@@ -172,6 +173,12 @@ def _environment(folder: Path) -> Environment:
 def _relative_link(folder: Path, path: Path) -> str:
     relative = os.path.relpath(path.resolve(), folder.resolve())
     return quote(Path(relative).as_posix())
+
+
+def _found_by(run: RunView) -> str:
+    """Return by which words a run is found besides those of its line: where it ran, and the rows it is about."""
+    where = (run.kafka, metadata_words(run.metadata), run.own, run.backend)
+    return " ".join(word for word in (*where, *run.sources) if word)
 
 
 def _promise_word(word: str) -> str:
