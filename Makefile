@@ -35,7 +35,7 @@ help:
 	@echo "make test-oracle    the model's tests, its longest searches among them, with every branch of it reached"
 	@echo "make test-nightly   other releases, backends and whole runs, the like of which the rest of the tests has too"
 	@echo "make soak        10^6 records under faults for about a minute, each predicted from the wire and reconciled [KAFKA=4.4.0]"
-	@echo "make check       lint, and every test that starts no broker, container, Spark or zsh, without the longest searches"
+	@echo "make check       lint, and every test that starts no broker, container, Spark, zsh or browser, without the longest searches"
 	@echo "make lint        ruff, mypy strict, import contracts"
 	@echo "make guarantees  search the guarantee table anew and choose EL-03's power failures from it; compare them with those kept [LANES=2]"
 	@echo "make docs        write what documents take from data anew: the track record, the states of a replica"
@@ -88,7 +88,7 @@ test: lint
 	@$(MAKE) --no-print-directory test-alone
 
 check: lint
-	@$(PYTEST) -q -n auto -m "not ($(STARTS) or shells or slow)"
+	@$(PYTEST) -q -n auto -m "not ($(STARTS) or shells or browser or slow)"
 
 test-oracle: setup-dev
 	@$(PYTEST) -q -n auto tests/oracle $(call junit,oracle) $(if $(filter no,$(NIGHTLY)),-m "not ($(LONGEST)) and not nightly", \

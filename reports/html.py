@@ -1,11 +1,15 @@
 """How does the page come about? Views, pictures and tables go into templates; nothing is fetched.
 
-The page is one file: style sheet, symbols and pictures are inside, there is no script, and the only
-links lead to anchors on the page, to files of the run directories beside it, and to Kafka's proposals and issues.
+The page is one file: style sheet, symbols, pictures and scripts are inside, and the only links lead to anchors on the
+page, to files of the run directories beside it, and to Kafka's proposals and issues. It is whole without script: a
+script shows one after the other, or finds, what stands in the page. Its policy lets a browser run these scripts alone,
+each told by its digest, and fetch nothing.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
 import re
 from functools import partial
@@ -28,6 +32,7 @@ from reports.picture.cells import draw_cells, log_caption, log_sentences
 from reports.picture.legend import patterns
 from reports.promises import labels_words, lost_records
 from reports.settings_table import settings_tables
+from reports.stills import stills_of
 from reports.timeline_svg import draw_timeline, picture_table
 from reports.verdict_words import (
     CLASS_MEANINGS,
@@ -48,6 +53,8 @@ if TYPE_CHECKING:
     from reports.story import Story
 
 TEMPLATES = Path(__file__).parent / "templates"
+SCRIPTS = ("stills.js", "tables.js")
+"""The scripts of the page, each once."""
 DASH = "\N{EM DASH}"
 """What stands in a cell without a run; the table's caption says so."""
 OPENED_MAX = 8
@@ -81,14 +88,11 @@ def render_html(
         shown_promise=[word for word in PromiseKept if tally.promise[word]],
         on_all=imposed_on_all(runs),
         files={} if len(runs) == 1 else {file.name: file.says for run in runs for file in run.evidence},
-        css=style_sheet("report.css", "chapters.css"),
+        css=style_sheet("report.css", "chapters.css", "stills.css", "tables.css"),
+        scripts=(scripts := inline_scripts(*SCRIPTS)),
+        policy=content_policy(scripts),
         patterns=patterns(),
-        headline=headline.headline(runs),
-        tone=headline.headline_tone(runs),
-        subtitle=headline.subtitle(runs),
-        broken=headline.broken_promises(runs),
-        as_predicted=headline.as_predicted(runs),
-        facts=overview.releases(runs),
+        **_head(runs),
         environment=overview.environment(runs),
         matrix=version_matrix(runs),
         operators=operator_rows(runs, what_is_lost),
@@ -96,10 +100,34 @@ def render_html(
     )
 
 
+def _head(runs: Sequence[RunView]) -> dict[str, object]:
+    """Return what stands at the top of the page, and in its first paragraphs."""
+    return {
+        "headline": headline.headline(runs),
+        "tone": headline.headline_tone(runs),
+        "subtitle": headline.subtitle(runs),
+        "broken": headline.broken_promises(runs),
+        "as_predicted": headline.as_predicted(runs),
+        "facts": overview.releases(runs),
+    }
+
+
 def style_sheet(*names: str) -> Markup:
     """Return style sheets of the templates' folder, one after the other."""
     sheets = [(TEMPLATES / name).read_text(encoding="utf-8") for name in names]
     return Markup("\n").join(Markup(sheet) for sheet in sheets)  # noqa: S704 - our own files
+
+
+def inline_scripts(*names: str) -> tuple[Markup, ...]:
+    """Return scripts of the templates' folder."""
+    return tuple(Markup((TEMPLATES / name).read_text(encoding="utf-8")) for name in names)  # noqa: S704 - our own files
+
+
+def content_policy(scripts: Sequence[str]) -> str:
+    """Return what a browser may do with a page (Content-Security-Policy): run these scripts, and fetch nothing."""
+    digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
+    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
+    return f"default-src 'none'; style-src 'unsafe-inline'; script-src {allowed}; base-uri 'none'; form-action 'none'"
 
 
 def template_environment() -> Environment:
@@ -127,10 +155,12 @@ def _environment(folder: Path) -> Environment:
     environment.filters["picture_table"] = picture_table
     environment.filters["timeline"] = _timeline
     environment.filters["cells"] = _cells
+    environment.filters["stills"] = stills_of
     environment.filters["log_sentences"] = log_sentences
     environment.filters |= {"parts": parts_of, "lines": _lines, "imposed_besides": imposed_on_run}
     environment.filters |= {"breakable": breakable, "place_words": place_words, "tally_words": tally_words}
     environment.tests["printed"] = is_printed
+    environment.filters["found_by"] = _found_by
     environment.filters["lost_words"] = lambda run: labels_words(lost_records(run))
     environment.filters |= {"source_link": source_link, "log_caption": log_caption}
     environment.globals |= {"glossary": GLOSSARY, "conforms_means": CONFORMS_MEANS, "dash": DASH}
@@ -143,6 +173,12 @@ def _environment(folder: Path) -> Environment:
 def _relative_link(folder: Path, path: Path) -> str:
     relative = os.path.relpath(path.resolve(), folder.resolve())
     return quote(Path(relative).as_posix())
+
+
+def _found_by(run: RunView) -> str:
+    """Return by which words a run is found besides those of its line: where it ran, and the rows it is about."""
+    where = (run.kafka, metadata_words(run.metadata), run.own, run.backend)
+    return " ".join(word for word in (*where, *run.sources) if word)
 
 
 def _promise_word(word: str) -> str:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from reports.operators import ChosenSettings
 
 NOT_SEARCHED = "not searched on this release with these features"
+NO_SETTING = "not searched: no producer can be set so"
 NOTHING_PROMISED = "nothing is acknowledged, so nothing is promised"
 
 
@@ -33,7 +34,9 @@ def write_page(
 
 def what_the_table_has(chosen: ChosenSettings) -> FoundLosses:
     """Return what the kept guarantee table has of some settings: of crashes, and of a power failure."""
-    acks = next(one for one in Acks if one.word == chosen.acks)
+    acks = next((one for one in Acks if one.word == chosen.acks), None)
+    if acks is None:
+        return FoundLosses(chosen.acks, NO_SETTING, NO_SETTING)
     if acks is Acks.NONE:
         return FoundLosses(chosen.acks, NOTHING_PROMISED, NOTHING_PROMISED)
     rules = _rules_of(chosen)

@@ -1,4 +1,4 @@
-"""How does the page of the table come about? One file, no script; its links lead to the releases' reports."""
+"""How does the page of the table come about? One file, whole without script; its links lead to releases' reports."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from conformance.record.verdict import Conformance, PromiseKept
-from reports.html import breakable, style_sheet, template_environment
+from reports.html import breakable, content_policy, inline_scripts, style_sheet, template_environment
 from reports.overview import NOT_AS_RELEASED, duration_words
 from reports.requirement_table.as_text import render_markdown, render_table_json
 from reports.requirement_table.examined import examined_runs
@@ -69,7 +69,9 @@ def render_page(table: RequirementTable, link: Callable[[Path], str], seed: int 
             shown=[word for word in Conformance if any(total.counts[word] for total in table.totals)],
             breaking=[total for total in table.totals if total.breaking],
             broken=PROMISE_LOOKS[PromiseKept.BROKEN_AS_PREDICTED],
-            css=style_sheet("report.css", "requirement_table.css"),
+            css=style_sheet("report.css", "tables.css", "requirement_table.css"),
+            scripts=(scripts := inline_scripts("tables.js")),
+            policy=content_policy(scripts),
         )
     )
 

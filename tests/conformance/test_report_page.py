@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.commands.report_page import NOT_SEARCHED, NOTHING_PROMISED, what_the_table_has
+from conformance.commands.report_page import NO_SETTING, NOT_SEARCHED, NOTHING_PROMISED, what_the_table_has
 from reports.operators import ChosenSettings
 
 OLD = ChosenSettings("0.10.2.2", "zookeeper", "all", 2, 3, unclean=False, has_elr=False)
@@ -37,3 +37,8 @@ def test_what_was_not_searched_is_said_not_to_be(chosen: ChosenSettings) -> None
 
 def test_nothing_is_promised_without_an_acknowledgement() -> None:
     assert set(what_the_table_has(NEW._replace(acks="0"))[1:]) == {NOTHING_PROMISED}
+
+
+@pytest.mark.parametrize("acks", ["7", "-2"])
+def test_of_acks_that_no_producer_can_be_set_to_nothing_is_searched(acks: str) -> None:
+    assert set(what_the_table_has(NEW._replace(acks=acks))[1:]) == {NO_SETTING}

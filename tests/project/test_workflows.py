@@ -293,7 +293,7 @@ def test_a_red_ci_run_tells_its_minutes_by_part_too(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     script = tmp_path / ".ci" / "run"
     script.write_text(CI_RUN, encoding="utf-8")
-    for name in ("dockerd", "docker-compose", "debootstrap", "iptables", "docker", "make", "zsh", "fish"):
+    for name in ("dockerd", "docker-compose", "debootstrap", "iptables", "docker", "make", "zsh", "fish", "chromium"):
         program = tmp_path / "bin" / name
         program.write_text('#!/bin/sh\n[ "$*" != "--no-print-directory test NIGHTLY=no" ]\n', encoding="utf-8")
         program.chmod(0o755)
