@@ -74,6 +74,18 @@ class CheckpointAt:
 
 
 @dataclass(frozen=True, slots=True)
+class WordsByLine:
+    """What is said of some of the lines that do the same: another rule decides there.
+
+    Attributes:
+        lines: in words; empty where all say the same.
+    """
+
+    lines: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
 class RecordEnd:
     """What becomes of a record.
 
@@ -81,14 +93,14 @@ class RecordEnd:
         outcome: what its producer learns, in words.
         fate: such as ``present`` or ``lost``.
         offset: where it is readable; None if it is not.
-        why: which step and which rule decided it.
+        why: which step and which rule decided it, on which of the lines.
     """
 
     label: str
     outcome: str
     fate: str
     offset: int | None
-    why: str
+    why: tuple[WordsByLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +120,7 @@ class PredictedCourse:
         lines: the release lines, in words.
         not_run: why they have no such thing; then there is nothing else.
         promise: what becomes of the durability promise; None where no record is at stake.
-        says: what is lost or kept, in words.
+        says: what is lost or kept, in words, on which of the lines.
         differs: in what it differs from what the newest line does, in words; empty of that one itself.
         race: the moves that decide for it where a race is open.
     """
@@ -117,7 +129,7 @@ class PredictedCourse:
     lines: str
     not_run: str = ""
     promise: PromiseKept | None = None
-    says: str = ""
+    says: tuple[WordsByLine, ...] = ()
     differs: tuple[str, ...] = ()
     race: str = ""
     checkpoints: tuple[CheckpointAt, ...] = ()
@@ -184,7 +196,7 @@ class SiteReference:
 
 
 @dataclass(frozen=True, slots=True)
-class SettingsTable:
+class LossesOfSettings:
     """A table of a setting's page: one kind of fault a column.
 
     Attributes:
@@ -203,7 +215,7 @@ class ReleasesAlike:
     """What some value of a setting can lose, on the releases that lose the same."""
 
     releases: str
-    tables: tuple[SettingsTable, ...]
+    tables: tuple[LossesOfSettings, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +243,7 @@ class SitePage:
         related_title: what they are.
         values: of a setting.
         notes: further sentences.
-        commands: what shows it.
+        commands: what shows it, under ``commands_title``.
     """
 
     key: str
@@ -247,3 +259,4 @@ class SitePage:
     values: tuple[ValueOfSetting, ...] = ()
     notes: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
+    commands_title: str = "Seen on brokers"

@@ -5,6 +5,7 @@ Logs between two checkpoints are replayed from the prediction's chronicle: each 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import in_words
@@ -26,16 +27,30 @@ MAX_SAID = 3
 """So many differing numbers are named; of more, how many there are."""
 
 
-def courses_of(told: EntryPrediction) -> tuple[PredictedCourse, ...]:
-    """Return what an entry comes to on one release: one course, or one for each outcome of an open race.
+@dataclass(frozen=True, slots=True)
+class CourseOnLine:
+    """What an entry comes to on one line.
 
-    They have neither lines nor anchor yet.
+    Attributes:
+        course: without anchor, lines and reasons: equal on lines that do the same.
+        says: what is lost or kept, and why.
+        whys: of each record, which step and rule decided it.
     """
+
+    course: PredictedCourse
+    says: str = ""
+    whys: tuple[str, ...] = ()
+
+
+def courses_of(told: EntryPrediction) -> tuple[CourseOnLine, ...]:
+    """Return what an entry comes to on one release: one course, or one for each outcome of an open race."""
     if told.not_run is not None:
-        return (PredictedCourse("", "", not_run=told.not_run.replace(f"Kafka {told.rules.version} ", "Kafka then ")),)
+        version = told.rules.version
+        reason = told.not_run.replace(f"Kafka {version} leaders", "leaders").replace(f"Kafka {version} ", "this Kafka ")
+        return (CourseOnLine(PredictedCourse("", "", not_run=reason)),)
     answers = tuple(ToldAnswer(one.what, in_words(one.value)) for one in told.answers)
     if told.prediction is None:
-        return (PredictedCourse("", "", says="answers only", answers=answers),)
+        return (CourseOnLine(PredictedCourse("", "", answers=answers), "answers only"),)
     if told.prediction.alternatives:
         return tuple(
             _course(one.prediction, answers, "; ".join(decision.text for decision in one.race))
@@ -44,26 +59,26 @@ def courses_of(told: EntryPrediction) -> tuple[PredictedCourse, ...]:
     return (_course(told.prediction, answers, ""),)
 
 
-def _course(prediction: Prediction, asked: tuple[ToldAnswer, ...], race: str) -> PredictedCourse:
+def _course(prediction: Prediction, asked: tuple[ToldAnswer, ...], race: str) -> CourseOnLine:
     promise, says = predicted_promise(prediction)
     answers = [
         ToldAnswer(f"{one.step + 1}. {one.asked}", answer_words(one.as_json()["answer"])) for one in prediction.answers
     ]
-    return PredictedCourse(
+    course = PredictedCourse(
         anchor="",
         lines="",
         promise=promise,
-        says=says,
         race=race,
         checkpoints=tuple(checkpoints_of(prediction)),
         records=tuple(map(_record, prediction.records)),
         answers=(*answers, *asked),
     )
+    return CourseOnLine(course, says, tuple(record.decided_by for record in prediction.records))
 
 
 def _record(record: RecordPrediction) -> RecordEnd:
     outcome = record.outcome.value + (f": {record.error}" if record.error else "")
-    return RecordEnd(record.label, outcome, record.fate.value, record.offset, record.decided_by)
+    return RecordEnd(record.label, outcome, record.fate.value, record.offset)
 
 
 def checkpoints_of(prediction: Prediction) -> Iterator[CheckpointAt]:
@@ -130,7 +145,7 @@ def differences(course: PredictedCourse, newest: PredictedCourse) -> tuple[str, 
     found = [*_in_checkpoints(course, newest), *_in_records(course, newest), *_in_answers(course, newest)]
     if len(found) > MAX_SAID:
         return (*found[:MAX_SAID], f"and {len(found) - MAX_SAID} more")
-    return tuple(found) or ("the same numbers and answers; another rule decides",)
+    return tuple(found)
 
 
 def _in_checkpoints(course: PredictedCourse, newest: PredictedCourse) -> Iterator[str]:

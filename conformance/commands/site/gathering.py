@@ -13,7 +13,7 @@ from conformance.scenarios.regressions.defect import FAMILY, OPEN, UNREACHED
 from reports.site.model import SitePage, SiteReference
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from conformance.catalogue.examination import Entry
     from conformance.catalogue.requirements import Requirement
@@ -57,9 +57,10 @@ def page_at(key: str, texts: Mapping[str, EntryText]) -> SitePage:
     return defect_page(next(one for one in TRACK_RECORD if one.issue == name), texts)
 
 
-def further_lines(entry: Entry) -> tuple[Line, ...]:
-    """Return the lines beside the ladder's on which an entry is told: where its defect shows, and shows no more."""
-    return tuple(line for defect in TRACK_RECORD if defect.scenario == entry.name for line in _lines(defect))
+def lines_of(entry: Entry, lines: Sequence[Line]) -> tuple[Line, ...]:
+    """Return the lines on which an entry is told: those given, and those on which its defect shows, and no more."""
+    shown = (line for defect in TRACK_RECORD if defect.scenario == entry.name for line in _lines(defect))
+    return tuple(dict.fromkeys((*lines, *shown)))
 
 
 def _lines(defect: KnownDefect) -> tuple[Line, ...]:

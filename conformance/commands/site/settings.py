@@ -15,7 +15,7 @@ from oracle.guarantees import promise_of
 from oracle.rules.release import age
 from oracle.steps.topic import MIN_ISR, UNCLEAN
 from oracle.vocabulary import Acks, MetadataMode, ProduceOutcome
-from reports.site.model import ReleasesAlike, SettingsTable, SitePage, SiteReference, ValueOfSetting
+from reports.site.model import LossesOfSettings, ReleasesAlike, SitePage, SiteReference, ValueOfSetting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -112,6 +112,7 @@ def setting_pages() -> Iterator[SitePage]:
             related_title="Requirements about it",
             related=tuple(SiteReference(row, f"{REQUIREMENTS_AT}/{row}", says=sentences[row]) for row in setting.rows),
             commands=("kafka-conformance guarantees --kafka 4.4.0 --acks all --min-isr 2 --unclean off --replicas 3",),
+            commands_title="One choice of settings, step by step",
         )
 
 
@@ -124,7 +125,7 @@ def _promises() -> Iterator[tuple[str, str]]:
 
 def _alike(has: Callable[[GuaranteeCell], bool]) -> Iterator[ReleasesAlike]:
     """Yield what the cells of one value can lose, the releases that lose the same together, the oldest first."""
-    alike: dict[tuple[SettingsTable, ...], list[str]] = {}
+    alike: dict[tuple[LossesOfSettings, ...], list[str]] = {}
     for row in kept_table().rows:
         alike.setdefault(tuple(_tables(row, has)), []).extend(map(_line, row.releases))
     every = sorted((_line(one) for row in kept_table().rows for one in row.releases), key=_age)
@@ -132,11 +133,13 @@ def _alike(has: Callable[[GuaranteeCell], bool]) -> Iterator[ReleasesAlike]:
         yield ReleasesAlike(in_ranges(releases, every, "every release"), tables)
 
 
-def _tables(row: GuaranteeRow, has: Callable[[GuaranteeCell], bool]) -> Iterator[SettingsTable]:
+def _tables(row: GuaranteeRow, has: Callable[[GuaranteeCell], bool]) -> Iterator[LossesOfSettings]:
     for replicas in SEARCHED:
         if any(has(cell) for cell in cells() if cell.replicas == replicas):
             title = f"{replicas} replica{'s' * (replicas > 1)}"
-            yield SettingsTable(title, tuple(faults.value for faults in Faults), tuple(answer_rows(row, replicas, has)))
+            yield LossesOfSettings(
+                title, tuple(faults.value for faults in Faults), tuple(answer_rows(row, replicas, has))
+            )
 
 
 def _line(release: str) -> str:

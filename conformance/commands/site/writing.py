@@ -5,19 +5,22 @@ from __future__ import annotations
 import os
 import signal
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from conformance.catalogue.ladder import LADDER
+from conformance.catalogue.ladder import lines as lines_of_list
 from conformance.catalogue.requirements import REQUIREMENTS
 from conformance.commands.parser import LANES_MAX, add_json, check_file, check_writable, whole_number
-from conformance.commands.site.entries import entry_text, ladder_sentence
+from conformance.commands.site.entries import about_lines, entry_text
 from conformance.commands.site.gathering import (
     REQUIREMENTS_AT,
     defect_pages,
     entries_on,
     entry_page,
-    further_lines,
+    lines_of,
     page_at,
     requirement_pages,
 )
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from conformance.catalogue.examination import Entry
     from conformance.commands.parser import Parser
     from conformance.console import Console
+    from conformance.line import Line
     from reports.site.model import EntryText
 
 DESCRIPTION = """Writes a site: a page for every requirement, known defect and setting, with the steps of each entry,
@@ -55,11 +59,13 @@ class SiteOptions:
     Attributes:
         directory: new, empty, or with a site in it.
         runs: run directories, or directories of runs.
+        lines: the release lines that are told.
         lanes: how many entries are predicted side by side.
     """
 
     directory: Path
     runs: tuple[Path, ...] = ()
+    lines: tuple[Line, ...] = LADDER
     lanes: int = 1
 
 
@@ -76,6 +82,9 @@ def add_site(parser: Parser) -> None:
         help="runs, or directories of runs: the newest verdict of each entry and line is told",
     )
     parser.add_argument(
+        "--kafka", metavar="LIST", help="release lines, such as 0.10.2.2,3.9.2/zookeeper (default: all)"
+    )
+    parser.add_argument(
         "--lanes",
         type=whole_number(1, LANES_MAX),
         metavar="N",
@@ -86,8 +95,9 @@ def add_site(parser: Parser) -> None:
 
 
 def _site(console: Console, parsed: argparse.Namespace) -> int:
+    chosen = LADDER if parsed.kafka is None else lines_of_list(parsed.kafka)
     lanes = parsed.lanes or min(os.cpu_count() or 1, LANES_MAX)
-    return write_site(console, SiteOptions(parsed.directory, tuple(parsed.runs), lanes))
+    return write_site(console, SiteOptions(parsed.directory, tuple(parsed.runs), chosen, lanes))
 
 
 def write_site(console: Console, options: SiteOptions) -> int:
@@ -100,24 +110,30 @@ def write_site(console: Console, options: SiteOptions) -> int:
     former = _former_pages(options.directory)
     check_writable(options.directory)
     runs = newest_runs(options.runs)
-    texts = {}
-    for number, text in enumerate(_texts(CATALOGUE, options.lanes), start=1):
-        texts[text.name] = text
-        if number % TOLD_EVERY == 0 or number == len(CATALOGUE):
-            console.progress(f"{number} of {len(CATALOGUE)} entries predicted on every release line")
+    texts = _all_texts(console, options)
     pages = [*requirement_pages(texts), *defect_pages(texts), *setting_pages()]
-    written = {options.directory / f"{INDEX}.html": render_index(pages)}
+    index = options.directory / f"{INDEX}.html"
+    written = {index: render_index(pages)}
+    told_of = about_lines(options.lines), about_runs(options.runs)
     for page in pages:
         file = options.directory / f"{page.key}.html"
-        told = with_runs(page, runs, file.parent)
-        written[file] = render_page(told, PagePlace(page.key, pages), ladder_sentence(), about_runs(options.runs))
+        written[file] = render_page(with_runs(page, runs, file.parent), PagePlace(page.key, pages), *told_of)
     _write(written, former)
-    index = options.directory / f"{INDEX}.html"
     if console.as_json:
         console.answer_json({"site": str(index), "pages": len(pages)})
     else:
         console.answer(f"{len(pages)} pages; begin with {index}")
     return 0
+
+
+def _all_texts(console: Console, options: SiteOptions) -> dict[str, EntryText]:
+    """Return what is said of every entry of the catalogue, by its name; tell now and then how far it is."""
+    texts = {}
+    for number, text in enumerate(_texts(CATALOGUE, options.lines, options.lanes), start=1):
+        texts[text.name] = text
+        if number % TOLD_EVERY == 0 or number == len(CATALOGUE):
+            console.progress(f"{number} of {len(CATALOGUE)} entries predicted, on {len(options.lines)} release lines")
+    return texts
 
 
 def _former_pages(directory: Path) -> list[Path]:
@@ -148,19 +164,20 @@ def _write(written: Mapping[Path, str], former: Sequence[Path]) -> None:
         file.write_text(text, encoding="utf-8")
 
 
-def _texts(entries: Sequence[Entry], lanes: int) -> Iterator[EntryText]:
+def _texts(entries: Sequence[Entry], lines: Sequence[Line], lanes: int) -> Iterator[EntryText]:
     """Yield what is said of entries, in their order; several are predicted side by side."""
+    text_of = partial(_text_named, tuple(lines))
     names = [entry.name for entry in entries]
     if lanes == 1 or len(entries) == 1:
-        yield from map(_text_named, names)
+        yield from map(text_of, names)
         return
     with get_context("spawn").Pool(min(lanes, len(entries)), _leave_interrupts_to_the_parent) as pool:
-        yield from pool.imap(_text_named, names)
+        yield from pool.imap(text_of, names)
 
 
-def _text_named(name: str) -> EntryText:
+def _text_named(lines: tuple[Line, ...], name: str) -> EntryText:
     (entry,) = entries_named([name])
-    return entry_text(entry, further_lines(entry))
+    return entry_text(entry, lines_of(entry, lines))
 
 
 def _leave_interrupts_to_the_parent() -> None:
@@ -179,8 +196,8 @@ def write_alone(console: Console, globs: Sequence[str], file: Path) -> int:
     """
     key, entries = _named(globs)
     check_file(file)
-    page = page_at(key, {text.name: text for text in _texts(entries, 1)})
-    file.write_text(render_page(page, PagePlace(key), ladder_sentence(), NONE_GIVEN), encoding="utf-8")
+    page = page_at(key, {text.name: text for text in _texts(entries, LADDER, 1)})
+    file.write_text(render_page(page, PagePlace(key), about_lines(LADDER), NONE_GIVEN), encoding="utf-8")
     if console.as_json:
         console.answer_json({"page": str(file), "entries": [entry.name for entry in entries]})
     else:
