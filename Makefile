@@ -26,7 +26,7 @@ NIGHTLY ?= yes
 PYTEST := $(BIN)/python -m pytest --dist loadfile
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help setup setup-dev pins lock conformance soak test check test-aside test-oracle test-nightly test-pure test-lanes test-alone lint guarantees docs jre-image image clean
+.PHONY: help setup setup-dev pins lock conformance soak test check test-aside test-oracle test-nightly test-pure test-lanes test-alone lint guarantees docs site jre-image image clean
 
 help:
 	@echo "make conformance [KAFKA=4.4.0] [BACKEND=auto|docker|process] [ARGS='--metadata zookeeper']"
@@ -39,6 +39,7 @@ help:
 	@echo "make lint        ruff, mypy strict, import contracts"
 	@echo "make guarantees  search the guarantee table anew and choose EL-03's power failures from it; compare them with those kept [LANES=2]"
 	@echo "make docs        write what documents take from data anew: the track record, the states of a replica"
+	@echo "make site        a page for every requirement, known defect and setting: build/site/index.html [ARGS='--runs runs']"
 	@echo "make jre-image   build the docker backend's base image without a registry (debootstrap)"
 	@echo "make image       build the tester's own image, kafka-conformance/tester, and try it (docs/installation.md)"
 	@echo "make lock        choose the Python packages anew: requirements.lock (run time), requirements-dev.lock (all)"
@@ -124,6 +125,9 @@ guarantees: setup
 	@diff -q oracle/brokers/guarantee_table.json build/guarantee_table.json && echo "the guarantee table is what the explorer finds"
 	@$(BIN)/python -m conformance.commands.worst_schedules build/power_failures.json
 	@diff -q conformance/scenarios/election/power_failures.json build/power_failures.json && echo "so are the schedules of EL-03's power failures"
+
+site: setup
+	@$(BIN)/kafka-conformance site build/site $(ARGS)
 
 # What a test compares, it writes where it is asked to; it then fails once, where something has changed.
 docs: setup-dev

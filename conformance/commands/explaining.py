@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conformance.catalogue.examination import BASIS_WORDS, Examination, basis_of
@@ -37,6 +38,7 @@ just called so."""
 EPILOG = """examples:
   kafka-conformance explain TR-01 --kafka 0.10.2.2        one, in prose, with what that release must show
   kafka-conformance explain EL-03 --kafka 4.4.0           several, as a table
+  kafka-conformance explain TR-01 --page tr-01.html       one requirement as an HTML page, on every release line
 """
 
 
@@ -49,11 +51,20 @@ def add_explain(parser: Parser) -> None:
     parser.add_argument(
         "--metadata", choices=("zookeeper", "kraft"), help="metadata mode (default: the release's newer)"
     )
+    parser.add_argument(
+        "--page", type=Path, metavar="FILE", help="write one requirement, or entry, as an HTML page with figures"
+    )
     add_json(parser)
     parser.set_defaults(command=_explain)
 
 
 def _explain(console: Console, parsed: argparse.Namespace) -> int:
+    if parsed.page is not None:
+        refuse(parsed, ["--full"], "is about the text: --page has the whole of each entry.")
+        refuse(parsed, ["--kafka", "--metadata"], "is about the text: --page has every release line.")
+        from conformance.commands.site.writing import write_alone  # noqa: PLC0415 - who asks for a page pays
+
+        return write_alone(console, parsed.globs, parsed.page)
     if parsed.json:
         refuse(parsed, ["--full"], "is about the text: --json has the whole of each scenario.")
         refuse(parsed, ["--kafka", "--metadata"], "is about the predicted numbers, which --json does not have.")

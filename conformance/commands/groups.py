@@ -40,6 +40,12 @@ GROUPS: dict[str, tuple[Command, ...]] = {
         Command("explain", "say what an entry requires and does, step by step", "explaining", "add_explain"),
         Command("predict", "say what must happen on a release", "prediction", "add_predict"),
         Command(
+            "site",
+            "write a page for every requirement, known defect and setting, with the predicted course drawn",
+            "site.writing",
+            "add_site",
+        ),
+        Command(
             "explore",
             "search a model of replication exhaustively, and show how a rule breaks",
             "explored_models",

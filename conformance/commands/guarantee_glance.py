@@ -11,7 +11,7 @@ from oracle.rules.release import age
 from oracle.vocabulary import Acks, MetadataMode
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from oracle.brokers.answers import SearchAnswer
     from oracle.brokers.guarantee_table import GuaranteeRow
@@ -52,13 +52,22 @@ def _short_lines(row: GuaranteeRow) -> Iterator[str]:
     for replicas in SEARCHED:
         yield ""
         head = (f"{replicas} replica{'s' * (replicas > 1)}", tuple(faults.value for faults in Faults))
-        yield from (f"  {line}" for line in table_lines([head, *_rows(row, replicas)]))
+        yield from (f"  {line}" for line in table_lines([head, *answer_rows(row, replicas)]))
     yield ""
 
 
-def _rows(row: GuaranteeRow, replicas: int) -> list[tuple[str, tuple[str, ...]]]:
+def answer_rows(
+    row: GuaranteeRow, replicas: int, is_asked: Callable[[GuaranteeCell], bool] = lambda _cell: True
+) -> list[tuple[str, tuple[str, ...]]]:
+    """Return a line for each group of settings that can lose the same: the settings, and a few words a kind of fault.
+
+    Args:
+        row: of the table.
+        replicas: of a partition.
+        is_asked: whether a choice of settings is told; all are unless it says otherwise.
+    """
     answered: dict[tuple[Acks, tuple[str, ...]], list[GuaranteeCell]] = {}
-    for settings in _choices(replicas):
+    for settings in filter(lambda choice: is_asked(choice[0]), _choices(replicas)):
         found = tuple(answer_words(row.answers[cell], replicas) for cell in settings)
         answered.setdefault((settings[0].acks, found), []).append(settings[0])
     return [(_named(part), found) for (_, found), same in answered.items() for part in _parts(same)]

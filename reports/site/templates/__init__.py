@@ -1,0 +1,1 @@
+"""Templates and style sheet of the site; ``reports.site.pages`` fills them."""

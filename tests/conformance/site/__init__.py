@@ -1,0 +1,1 @@
+"""Does the site for teaching say what catalogue, model and runs say, and nothing else?"""
