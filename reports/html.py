@@ -1,9 +1,9 @@
 """How does the page come about? Views, pictures and tables go into templates; nothing is fetched.
 
-The page is one file: style sheet, symbols, pictures and scripts are inside, and the only links lead to anchors on the
-page, to files of the run directories beside it, and to Kafka's proposals and issues. It is whole without script: a
-script shows one after the other, or finds, what stands in the page. Its policy lets a browser run these scripts alone,
-each told by its digest, and fetch nothing.
+The page is one file (of many runs ``reports.run_pages`` makes one each): style sheet, symbols, pictures and scripts are
+inside, and the only links lead to anchors on the page, to files of the run directories beside it, and to Kafka's
+proposals and issues. It is whole without script: a script shows one after the other, or finds, what stands in the page.
+Its policy lets a browser run these scripts alone, each told by its digest, and fetch nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import base64
 import hashlib
 import os
 import re
-from functools import partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -45,7 +45,7 @@ from reports.verdict_words import (
 from reports.version_matrix import metadata_words, version_matrix
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from reports.baseline import ChangesSince
     from reports.model import FinalLogs, RunView
@@ -66,6 +66,9 @@ def render_html(
     folder: Path,
     since: ChangesSince | None = None,
     what_is_lost: WhatIsLost | None = None,
+    *,
+    addresses: Mapping[str, str] | None = None,
+    back: str = "",
 ) -> str:
     """Return the page.
 
@@ -74,30 +77,46 @@ def render_html(
         folder: where the page will lie; links to evidence are relative to it.
         since: what has changed since an earlier report, if it was asked for.
         what_is_lost: tells what the model finds of the settings of the runs; without it nothing is said of that.
+        addresses: of runs that have a page of their own, by their anchors.
+        back: where the page of all runs is, if this is the page of one of them.
     """
     template = _environment(folder).get_template("report.html.j2")
     failing = [run for run in runs if run.verdict.conformance in FAILING]
     return template.render(
         runs=runs,
         since=since,
+        addresses=addresses or {},
+        back=back,
         chapters=chapters_of(runs),
         all=(tally := Tally(tuple(runs))),
         failing=failing,
         opened={run.anchor for run in failing[:OPENED_MAX]},
         shown_conformance=[word for word in Conformance if tally.conformance[word]],
         shown_promise=[word for word in PromiseKept if tally.promise[word]],
-        on_all=imposed_on_all(runs),
         files={} if len(runs) == 1 else {file.name: file.says for run in runs for file in run.evidence},
-        css=style_sheet("report.css", "chapters.css", "stills.css", "tables.css"),
-        scripts=(scripts := inline_scripts(*SCRIPTS)),
-        policy=content_policy(scripts),
-        patterns=patterns(),
+        **_inside(),
         **_head(runs),
-        environment=overview.environment(runs),
-        matrix=version_matrix(runs),
         operators=operator_rows(runs, what_is_lost),
-        settings=settings_tables(runs),
+        **_tables(runs),
     )
+
+
+def _tables(runs: Sequence[RunView]) -> dict[str, object]:
+    """Return what is told of all runs together."""
+    return {
+        "environment": overview.environment(runs),
+        "matrix": version_matrix(runs),
+        "settings": settings_tables(runs),
+        "varying": overview.varying(runs),
+        "on_all": imposed_on_all(runs),
+    }
+
+
+def _inside() -> dict[str, object]:
+    """Return what the page would else have to fetch, and its policy."""
+    scripts = inline_scripts(*SCRIPTS)
+    css = style_sheet("report.css", "chapters.css", "stills.css", "tables.css")
+    return {"css": css, "patterns": patterns(), "scripts": scripts, "policy": content_policy(scripts)}
 
 
 def _head(runs: Sequence[RunView]) -> dict[str, object]:
@@ -112,12 +131,14 @@ def _head(runs: Sequence[RunView]) -> dict[str, object]:
     }
 
 
+@cache
 def style_sheet(*names: str) -> Markup:
     """Return style sheets of the templates' folder, one after the other."""
     sheets = [(TEMPLATES / name).read_text(encoding="utf-8") for name in names]
     return Markup("\n").join(Markup(sheet) for sheet in sheets)  # noqa: S704 - our own files
 
 
+@cache
 def inline_scripts(*names: str) -> tuple[Markup, ...]:
     """Return scripts of the templates' folder."""
     return tuple(Markup((TEMPLATES / name).read_text(encoding="utf-8")) for name in names)  # noqa: S704 - our own files
@@ -141,6 +162,7 @@ def template_environment() -> Environment:
     )
 
 
+@lru_cache(maxsize=8)
 def _environment(folder: Path) -> Environment:
     environment = template_environment()
     environment.filters["link"] = partial(_relative_link, folder)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from conformance.record.directory import as_plain
 from conformance.record.verdict import Conformance, PromiseKept
 from reports.baseline import JSON_NAME, changes_since, read_baseline
-from reports.html import render_html
 from reports.junit import JunitCase, JunitSuite, junit_text
 from reports.load import load_runs
 from reports.promises import broken_promise
+from reports.run_pages import write_pages
 from reports.verdict_words import CONFORMANCE_LOOKS, NOT_JUDGED, PROMISE_LOOKS
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def write_report(
     tell: Callable[[ChangesSince], None] = lambda _: None,
     what_is_lost: WhatIsLost | None = None,
 ) -> Path:
-    """Write ``out`` (report.html) with ``junit.xml`` and ``report.json`` beside it.
+    """Write ``out`` (report.html), and ``junit.xml``, ``report.json`` and the pages of many runs beside it.
 
     Args:
         runs: run directories; one that cannot be read is reported as HARNESS_ERROR.
@@ -117,7 +117,7 @@ def write_report(
     views = load_runs(runs)
     since = None if before is None else changes_since(before, views)
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(render_html(views, out.parent, since, what_is_lost), encoding="utf-8")
+    write_pages(views, out, since, what_is_lost)
     (out.parent / JUNIT_NAME).write_text(render_junit(views), encoding="utf-8")
     (out.parent / JSON_NAME).write_text(render_json(views, since), encoding="utf-8")
     if since is not None:

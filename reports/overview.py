@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from conformance.record.verdict import Conformance
 from reports.chapters import round_of
@@ -11,7 +11,7 @@ from reports.verdict_words import CONFORMANCE_LOOKS, PROMISE_LOOKS
 from reports.version_matrix import age, line_words, metadata_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from reports.chapters import Tally
     from reports.model import RunView
@@ -117,15 +117,25 @@ def imposed_on_run(run: RunView, on_all: Mapping[str, str]) -> dict[str, str]:
 # How is a run told from the others of its page, and how are many of them counted in a line?
 
 
-def place_words(run: RunView, runs: Sequence[RunView]) -> str:
+def varying(runs: Sequence[RunView]) -> frozenset[str]:
+    """Return what the runs of a page differ in: release, backend, round."""
+    values: dict[str, set[Any]] = {
+        "release": {line_words(one) for one in runs},
+        "backend": {one.backend for one in runs if one.backend},
+        "round": {round_of(one) for one in runs},
+    }
+    return frozenset(name for name, different in values.items() if len(different) > 1)
+
+
+def place_words(run: RunView, different: Collection[str]) -> str:
     """Return release, backend and round of a run, each only if the page has more than one."""
     parts = []
-    if len({line_words(one) for one in runs}) > 1:
+    if "release" in different:
         parts.append(line_words(run))
-    if len({one.backend for one in runs if one.backend}) > 1:
+    if "backend" in different:
         parts.append(run.backend)
     number = round_of(run)
-    if number is not None and len({round_of(one) for one in runs}) > 1:
+    if number is not None and "round" in different:
         parts.append(f"round {number}")
     return ", ".join(part for part in parts if part)
 

@@ -34,15 +34,12 @@ def version_matrix(runs: Sequence[RunView]) -> VersionMatrix | None:
     columns = list(dict.fromkeys(line_words(run) for run in ordered))
     if len(columns) < 2:
         return None
-    names = list(dict.fromkeys(_row_name(run) for run in runs if run.kafka != "?"))
+    cells: dict[str, dict[str, list[RunView]]] = {}
+    for run in runs:
+        if run.kafka != "?":
+            cells.setdefault(_row_name(run), {}).setdefault(line_words(run), []).append(run)
     rows = tuple(
-        MatrixRow(
-            name,
-            tuple(
-                tuple(run for run in runs if _row_name(run) == name and line_words(run) == column) for column in columns
-            ),
-        )
-        for name in names
+        MatrixRow(name, tuple(tuple(by_line.get(column, ())) for column in columns)) for name, by_line in cells.items()
     )
     return VersionMatrix(tuple(columns), rows)
 

@@ -27,7 +27,7 @@
     const items = [...box.querySelectorAll(box.dataset.finds)];
     if (items.length < FEWEST) return null;
     const heads = "columns" in box.dataset ? [...box.tHead.rows[0].cells].slice(1).map((head) => wordsOf(head.textContent).toLowerCase()) : [];
-    const headOf = (item) => (item.cells ? item.cells[0] : item.querySelector("summary") || item);
+    const headOf = (item) => (item.cells ? item.cells[0] : (item.matches("details") && item.querySelector("summary")) || item);
     const subjects = new Map(items.map((item) => [item, wordsOf(`${item.dataset.of || ""} ${headOf(item).textContent}`).toLowerCase()]));
     const partsOf = (item, columns) => (heads.length ? [...item.cells].slice(1).filter((_, at) => columns[at]) : [headOf(item)]);
     const verdictsOf = (item, columns) => partsOf(item, columns).flatMap(verdictsIn);

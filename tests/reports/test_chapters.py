@@ -10,7 +10,7 @@ from conformance.record.verdict import Conformance, PromiseKept
 from reports import write_report
 from reports.chapters import FAILING, OTHER, TITLES, area_of, chapters_of, is_printed
 from reports.load import load_runs
-from reports.overview import place_words, tally_words
+from reports.overview import place_words, tally_words, varying
 from reports.promises import lost_records
 from tests.reports.page_reader import PageReader
 from tests.reports.requirement_table.small_runs import write_run
@@ -115,8 +115,8 @@ def test_a_page_without_failures_says_so(paths: list[Path], tmp_path: Path) -> N
 
 
 def test_a_run_is_told_from_its_like_by_what_differs(runs: tuple[RunView, ...]) -> None:
-    assert place_words(runs[0], runs) == "round 1"
-    assert place_words(runs[0], runs[:1]) == ""
+    assert place_words(runs[0], varying(runs)) == "round 1"
+    assert place_words(runs[0], varying(runs[:1])) == ""
 
 
 def test_a_tally_says_what_broke(runs: tuple[RunView, ...]) -> None:

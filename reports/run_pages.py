@@ -1,0 +1,61 @@
+"""Which runs have a page of their own? On a page of many all but a few that need to be looked at: it opens quickly.
+
+``report.html`` then lists every run, and leads to ``report-runs/NAME.html``. Those pages are written first, and each is
+put in place when it is whole: a reader never meets half a page, nor a link to one that is not there yet.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from reports.chapters import is_printed
+from reports.html import OPENED_MAX, render_html
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from reports.baseline import ChangesSince
+    from reports.model import RunView
+    from reports.operators import WhatIsLost
+
+RUNS_IN_PAGE_MAX = 200
+"""So many runs are told in one page: a run takes 40 kB of it."""
+
+
+def write_pages(
+    runs: Sequence[RunView], out: Path, since: ChangesSince | None = None, what_is_lost: WhatIsLost | None = None
+) -> None:
+    """Write the page of some runs, and of many the pages beside it; remove those that an earlier report left there."""
+    folder = out.with_name(f"{out.stem}-runs")
+    addresses = {}
+    for run in runs_apart(runs):
+        page, back = folder / f"{run.anchor}.html", f"../{quote(out.name)}#{run.anchor}"
+        _put(page, render_html((run,), folder, back=back))
+        addresses[run.anchor] = quote(f"{folder.name}/{page.name}")
+    _put(out, render_html(runs, out.parent, since, what_is_lost, addresses=addresses))
+    _remove_others(folder, addresses)
+
+
+def runs_apart(runs: Sequence[RunView]) -> tuple[RunView, ...]:
+    """Return the runs that have a page of their own; none if there are few."""
+    if len(runs) <= RUNS_IN_PAGE_MAX:
+        return ()
+    stay = {run.anchor for run in [run for run in runs if is_printed(run)][:OPENED_MAX]}
+    return tuple(run for run in runs if run.anchor not in stay)
+
+
+def _put(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    whole = path.with_name(f".{path.name}.partial")
+    whole.write_text(text, encoding="utf-8")
+    whole.replace(path)
+
+
+def _remove_others(folder: Path, addresses: dict[str, str]) -> None:
+    for page in folder.glob("run-*.html"):
+        if page.stem not in addresses:
+            page.unlink()
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()

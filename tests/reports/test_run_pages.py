@@ -1,0 +1,87 @@
+"""Does a page of many runs stay small? All but a few runs have a page of their own, and every link leads to one."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+import pytest
+
+from reports import run_pages, write_report
+from reports.html import OPENED_MAX
+from reports.load import load_runs
+from reports.run_pages import RUNS_IN_PAGE_MAX, runs_apart
+from tests.reports.page_reader import PageReader
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KEPT, DEVIATION = 1, 5
+KEPT_RUNS, DEVIATIONS = RUNS_IN_PAGE_MAX, OPENED_MAX + 1
+
+
+@pytest.fixture(scope="module")
+def many(golden_paths: list[Path], tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """More runs than one page tells: nine deviate, all others conform and lost nothing."""
+    folder = tmp_path_factory.mktemp("many")
+    paths = []
+    for golden, times in ((KEPT, KEPT_RUNS), (DEVIATION, DEVIATIONS)):
+        for number in range(times):
+            paths.append(folder / f"{golden}-{number:03}")
+            shutil.copytree(golden_paths[golden], paths[-1])
+    return paths
+
+
+@pytest.fixture(scope="module")
+def written(many: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_report(many, tmp_path_factory.mktemp("written") / "report.html")
+
+
+def read(page: Path) -> PageReader:
+    return PageReader(page.read_text(encoding="utf-8"))
+
+
+def test_few_runs_are_told_in_one_page(many: list[Path]) -> None:
+    runs = load_runs(many)
+    assert runs_apart(runs[:RUNS_IN_PAGE_MAX]) == ()
+    assert len(runs_apart(runs)) == len(runs) - OPENED_MAX
+
+
+def test_the_first_runs_that_need_to_be_looked_at_stay_in_the_page_and_every_run_is_listed_there(written: Path) -> None:
+    reader = read(written)
+    told = [item for item in reader.named("details") if item.attributes.get("class", "").startswith("run")]
+    listed = [item for item in reader.named("div") if item.attributes.get("class", "").startswith("line apart")]
+    assert (len(told), len(listed)) == (OPENED_MAX, KEPT_RUNS + 1)
+    assert all("open" in item.attributes for item in told)
+    anchors = {href[1:] for href in reader.with_attribute("href") if href.startswith("#")}
+    assert anchors <= set(reader.with_attribute("id"))
+
+
+def test_a_run_leads_to_its_page_and_from_there_back_and_to_its_evidence(written: Path) -> None:
+    pages = [href for href in read(written).with_attribute("href") if href.startswith("report-runs/")]
+    assert len(pages) == len(set(pages)) == KEPT_RUNS + 1
+    assert {page.name for page in (written.parent / "report-runs").iterdir()} == {one.split("/")[1] for one in pages}
+    page = written.parent / pages[0]
+    own = read(page)
+    (back,) = (href for href in own.with_attribute("href") if href.startswith("../report.html#"))
+    assert back.partition("#")[2] in read(written).with_attribute("id")
+    files = [href for href in own.with_attribute("href") if href.endswith(("prediction.json", "server.log"))]
+    assert files
+    assert all((page.parent / unquote(href)).exists() for href in files)
+    assert [item for item in own.named("details") if item.attributes.get("class") == "stills"]
+
+
+def test_a_shorter_report_removes_the_pages_of_a_longer_one_and_leaves_nothing_half_written(
+    many: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_pages, "RUNS_IN_PAGE_MAX", 2)
+    out = write_report(many[:4], tmp_path / "all.html")
+    note = tmp_path / "all-runs" / "note.txt"
+    note.write_text("mine", encoding="utf-8")
+    assert len(list(note.parent.iterdir())) == 5
+    write_report(many[:2], out)
+    assert [path.name for path in note.parent.iterdir()] == ["note.txt"]
+    note.unlink()
+    write_report(many[:2], out)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["all.html", "junit.xml", "report.json"]
