@@ -87,10 +87,18 @@ def _rules(line: Line) -> RuleSet:
 
 
 def _lines_alike(entry: Entry, lines: Sequence[Line]) -> Alike:
-    """Return what an entry comes to, each course once with the lines that do it; the newest line's first."""
+    """Return what an entry comes to, each course once with the lines that do it; the newest line's first.
+
+    A schedule that exists everywhere is predicted once for lines whose rules are equal.
+    """
     alike: Alike = {}
+    known: dict[object, tuple[CourseOnLine, ...]] = {}
     for line in reversed(lines):
-        for told in courses_of(entry_prediction(entry, _rules(line))):
+        is_everywhere = entry.where == EVERYWHERE and not isinstance(entry, Examination)
+        mark = replace(_rules(line), version="") if is_everywhere else line
+        if mark not in known:
+            known[mark] = courses_of(entry_prediction(entry, _rules(line)))
+        for told in known[mark]:
             alike.setdefault(told.course, {})[line] = told
     return alike
 
