@@ -64,9 +64,10 @@ def _steps(entry: Entry) -> tuple[str, ...]:
 
 
 def _release_that_runs(alike: Alike) -> str:
-    """Return the options that name the newest line which runs an entry; nothing if it is the newest of all."""
+    """Return the options that name the newest line which runs an entry; nothing if it is the newest of all, or none."""
     newest = max((line for lines in alike.values() for line in lines), key=_age)
-    runs = max((line for course, lines in alike.items() if not course.not_run for line in lines), key=_age)
+    running = [line for course, lines in alike.items() if not course.not_run for line in lines]
+    runs = max(running, key=_age, default=newest)
     return "" if runs == newest else f" {release_options(runs.rules)}"
 
 
@@ -86,10 +87,18 @@ def _rules(line: Line) -> RuleSet:
 
 
 def _lines_alike(entry: Entry, lines: Sequence[Line]) -> Alike:
-    """Return what an entry comes to, each course once with the lines that do it; the newest line's first."""
+    """Return what an entry comes to, each course once with the lines that do it; the newest line's first.
+
+    A schedule that exists everywhere is predicted once for lines whose rules are equal.
+    """
     alike: Alike = {}
+    known: dict[object, tuple[CourseOnLine, ...]] = {}
     for line in reversed(lines):
-        for told in courses_of(entry_prediction(entry, _rules(line))):
+        is_everywhere = entry.where == EVERYWHERE and not isinstance(entry, Examination)
+        mark = replace(_rules(line), version="") if is_everywhere else line
+        if mark not in known:
+            known[mark] = courses_of(entry_prediction(entry, _rules(line)))
+        for told in known[mark]:
             alike.setdefault(told.course, {})[line] = told
     return alike
 

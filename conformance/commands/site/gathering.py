@@ -146,10 +146,17 @@ def _open_page(defect: OpenDefect) -> SitePage:
         facts=(("Seen on", defect.seen_on), ("Cause and steps", defect.document)),
         sources=(defect.issue,) if defect.issue else (),
         notes=() if defect.issue else ("It is not reported upstream yet.",),
-        related_title="Entries that cite it",
-        related=_references(defect.issue, "") if defect.issue else (),
+        related_title="Entries that show it, or cite it",
+        related=tuple(_shown_by(defect)),
         commands=(defect.command,),
     )
+
+
+def _shown_by(defect: OpenDefect) -> Iterator[SiteReference]:
+    """Yield the entry that its command runs, if it runs one, and those that cite the issue."""
+    run = [entry for entry in CATALOGUE if entry.name in defect.command.split()]
+    yield from (SiteReference(one.name, entry_page(one), one.id, one.requirement) for one in run)
+    yield from _references(defect.issue, "") if defect.issue else ()
 
 
 def _unreached_page(defect: Unreached) -> SitePage:

@@ -20,12 +20,15 @@ if TYPE_CHECKING:
     from reports.site.model import EntryText, SitePage
 
 NONE_GIVEN = "no runs were given, so nothing is said of what brokers did."
+SOME_GIVEN = (
+    "under “Last measured” stands the newest of the runs that were given, line by line; an entry without it is in none."
+)
 REPORT = "report.html"
 
 
 def about_runs(runs: Sequence[Path]) -> str:
     """Return of which runs verdicts are shown, as the end of a sentence."""
-    return "under “Last measured” stands the newest of the runs that were given, line by line." if runs else NONE_GIVEN
+    return SOME_GIVEN if runs else NONE_GIVEN
 
 
 def newest_runs(runs: Sequence[Path]) -> dict[tuple[str, str], RunDirectory]:

@@ -50,6 +50,8 @@ EPILOG = """examples:
 """
 TOLD_EVERY = 20
 """After so many entries progress is told."""
+FEW = 9
+"""So many entries of one page are predicted faster than further processes start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +98,11 @@ def add_site(parser: Parser) -> None:
 
 def _site(console: Console, parsed: argparse.Namespace) -> int:
     chosen = LADDER if parsed.kafka is None else lines_of_list(parsed.kafka)
-    lanes = parsed.lanes or min(os.cpu_count() or 1, LANES_MAX)
-    return write_site(console, SiteOptions(parsed.directory, tuple(parsed.runs), chosen, lanes))
+    return write_site(console, SiteOptions(parsed.directory, tuple(parsed.runs), chosen, parsed.lanes or _processors()))
+
+
+def _processors() -> int:
+    return min(os.cpu_count() or 1, LANES_MAX)
 
 
 def write_site(console: Console, options: SiteOptions) -> int:
@@ -196,7 +201,8 @@ def write_alone(console: Console, globs: Sequence[str], file: Path) -> int:
     """
     key, entries = _named(globs)
     check_file(file)
-    page = page_at(key, {text.name: text for text in _texts(entries, LADDER, 1)})
+    lanes = 1 if len(entries) <= FEW else _processors()
+    page = page_at(key, {text.name: text for text in _texts(entries, LADDER, lanes)})
     file.write_text(render_page(page, PagePlace(key), about_lines(LADDER), NONE_GIVEN), encoding="utf-8")
     if console.as_json:
         console.answer_json({"page": str(file), "entries": [entry.name for entry in entries]})

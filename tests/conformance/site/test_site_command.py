@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from conformance.cli import main
-from conformance.commands.site.writing import SiteOptions, write_site
+from conformance.commands.site.measured import newest_runs
+from conformance.commands.site.writing import write_site
 from conformance.console import Console
 from reports.site.pages import MARK
-from tests.conformance.site.conftest import TWO_LINES
-from tests.reports.golden_runs import deviation, kept, loss
+from tests.conformance.site.conftest import of_catalogue, options_in
+from tests.reports.golden_runs import deviation, loss
 from tests.reports.golden_writer import write_golden
 from tests.reports.page_reader import PageReader
 
@@ -35,7 +37,7 @@ def test_a_second_time_gives_the_same_bytes_and_takes_away_what_is_no_more(site:
     former.write_text(f"<html>{MARK}</html>", encoding="utf-8")
     foreign = site / "requirements" / "notes.html"
     foreign.write_text("mine", encoding="utf-8")
-    assert write_site(Console(quiet=True), SiteOptions(site, lines=TWO_LINES, lanes=2)) == 0
+    assert write_site(Console(quiet=True), options_in(site.parent, lanes=2)) == 0
     assert foreign.read_text(encoding="utf-8") == "mine"
     foreign.unlink()
     assert files_of(site) == first
@@ -100,14 +102,8 @@ def test_one_entry_of_a_row_is_shown_alone(tmp_path: Path) -> None:
     assert len([one for one in told.named("section") if one.attributes.get("class") == "scenario"]) == 1
 
 
-def test_the_newest_run_of_a_line_is_told_with_its_report(tmp_path: Path) -> None:
-    runs = tmp_path / "runs"
-    for golden in (loss(), kept(), deviation()):
-        write_golden(golden, runs)
-    (runs / "report.html").write_text("a report", encoding="utf-8")
-    options = SiteOptions(tmp_path / "site", (runs,), TWO_LINES[:1], lanes=2)
-    assert write_site(Console(quiet=True), options) == 0
-    told = PageReader((tmp_path / "site" / "requirements" / "TR-01.html").read_text(encoding="utf-8"))
+def test_the_newest_run_of_a_line_is_told_with_its_report(site: Path) -> None:
+    told = PageReader((site / "requirements" / "TR-01.html").read_text(encoding="utf-8"))
     rows = [row.words for row in told.named("tr") if "/zookeeper" in row.words or "/kraft" in row.words]
     assert [row.split()[:2] for row in rows] == [
         ["0.10.2.2/zookeeper", "Conforms"],
@@ -116,6 +112,15 @@ def test_the_newest_run_of_a_line_is_told_with_its_report(tmp_path: Path) -> Non
     ]
     assert told.with_attribute("href").count("../../runs/report.html") == 3
     assert "no runs were given" not in " ".join(one.words for one in told.named("p"))
+
+
+def test_of_two_runs_of_a_line_the_later_one_is_taken(tmp_path: Path) -> None:
+    for golden, started in ((loss(), "2026-11-20T10:00:00Z"), (deviation(), "2026-11-22T10:00:00Z")):
+        run = golden.run | {"kafka": "4.3.1", "metadata": "kraft", "started": started}
+        write_golden(of_catalogue(replace(golden, run=run)), tmp_path / started[:10])
+    found = newest_runs([tmp_path])
+    assert list(found) == [("TR-01", "4.3.1/kraft")]
+    assert found["TR-01", "4.3.1/kraft"].path.parent.name == "2026-11-22"
 
 
 def test_a_directory_without_runs_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

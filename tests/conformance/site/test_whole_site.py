@@ -86,7 +86,7 @@ def lost(file: Path, href: str) -> str:
     if href.startswith((PROPOSALS, ISSUES)):
         return ""
     address, anchor = urldefrag(href)
-    target = file if not address else (file.parent / unquote(address)).resolve()
+    target = file if not address else file.parent / unquote(address)
     if not target.is_file():
         return "file"
     return "" if not anchor or unquote(anchor) in read(target).with_attribute("id") else "anchor"

@@ -1,0 +1,1 @@
+"""Is a checkpoint drawn as it is?"""
