@@ -15,10 +15,14 @@
 
   // Which verdicts stand in an element? By their words, or by their shapes where there is no room for words.
   const shapeOf = (drawn) => drawn.getAttribute("href");
-  const byShape = new Map([...document.querySelectorAll(".verdict")].reverse().map((one) => [shapeOf(one.querySelector("use")), wordsOf(one.textContent)]));
+  const byShape = new Map();
+  const wordOf = (shape) => {
+    if (!byShape.size) document.querySelectorAll(".verdict").forEach((one) => byShape.set(shapeOf(one.querySelector("use")), wordsOf(one.textContent)));
+    return byShape.get(shape);
+  };
   const verdictsIn = (part) => {
     const told = [...part.querySelectorAll(".verdict .word")].map((word) => wordsOf(word.textContent));
-    return told.length ? told : [...part.querySelectorAll(".shape use")].map((drawn) => byShape.get(shapeOf(drawn)));
+    return told.length ? told : [...part.querySelectorAll(".shape use")].map((drawn) => wordOf(shapeOf(drawn)));
   };
   const gravity = (word) => (GRAVEST_FIRST.indexOf(word) + 1 || GRAVEST_FIRST.length + 1) - 1;
 
@@ -28,7 +32,7 @@
     if (items.length < FEWEST) return null;
     const heads = "columns" in box.dataset ? [...box.tHead.rows[0].cells].slice(1).map((head) => wordsOf(head.textContent).toLowerCase()) : [];
     const headOf = (item) => (item.cells ? item.cells[0] : (item.matches("details") && item.querySelector("summary")) || item);
-    const subjects = new Map(items.map((item) => [item, wordsOf(`${item.dataset.of || ""} ${headOf(item).textContent}`).toLowerCase()]));
+    const subjects = new Map();
     const partsOf = (item, columns) => (heads.length ? [...item.cells].slice(1).filter((_, at) => columns[at]) : [headOf(item)]);
     const verdictsOf = (item, columns) => partsOf(item, columns).flatMap(verdictsIn);
     const groups = box.dataset.groups ? [...box.querySelectorAll(box.dataset.groups)] : [];
@@ -41,13 +45,19 @@
     };
 
     const everywhere = heads.map(() => true);
-    const verdicts = [...new Set(items.flatMap((item) => verdictsOf(item, everywhere)))].sort((one, other) => gravity(one) - gravity(other));
     const sought = element("input", { type: "search", autocomplete: "off", spellcheck: "false", placeholder: box.dataset.hint });
-    const chosen = element("select", {}, element("option", { value: "" }, "any"), ...verdicts.map((word) => element("option", {}, word)));
+    const chosen = element("select", {}, element("option", { value: "" }, "any"));
     const count = element("span", { role: "status", class: "found" });
     const tools = element("div", { class: "tools", role: "search", "aria-label": `Find ${box.dataset.noun}` },
       element("label", {}, "Find ", sought), element("label", {}, "Verdict ", chosen), count);
 
+    // A page of thousands of runs opens before anybody has read them: that is done when the search is entered.
+    const prepare = () => {
+      if (subjects.size) return;
+      for (const item of items) subjects.set(item, wordsOf(`${item.dataset.of || ""} ${headOf(item).textContent}`).toLowerCase());
+      const verdicts = [...new Set(items.flatMap((item) => verdictsOf(item, everywhere)))];
+      chosen.append(...verdicts.sort((one, other) => gravity(one) - gravity(other)).map((word) => element("option", {}, word)));
+    };
     const isFound = (item, words, columns, isNarrowed) => {
       if (!words.every((word) => subjects.get(item).includes(word))) return false;
       const has = isNarrowed || chosen.value ? verdictsOf(item, columns) : [];
@@ -59,6 +69,7 @@
       }
     };
     const update = () => {
+      prepare();
       const words = sought.value.toLowerCase().split(/[\s,]+/).filter(Boolean);
       const ofColumns = words.filter((word) => heads.some((head) => head.split(/[ ,]/).some((part) => part.startsWith(word))));
       const columns = heads.map((head) => ofColumns.every((word) => head.includes(word)));
@@ -79,6 +90,8 @@
       sought.value = chosen.value = "";
       update();
     };
+    tools.addEventListener("pointerenter", prepare);
+    tools.addEventListener("focusin", prepare);
     sought.addEventListener("input", update);
     chosen.addEventListener("change", update);
     count.textContent = `${items.length} of ${items.length} ${box.dataset.noun}`;
@@ -119,7 +132,8 @@
       body.append(...pieces.flat().map((one) => one.row));
     };
     heads.forEach((head, at) => {
-      if (new Set(keysOf(at).values()).size < 2) return;
+      const isAlike = (row) => row.cells[at].textContent === full[0].cells[at].textContent && !row.cells[at].querySelector("use");
+      if (full.every(isAlike)) return;
       const button = element("button", { type: "button" }, ...head.childNodes);
       head.append(button);
       head.setAttribute("aria-sort", "none");

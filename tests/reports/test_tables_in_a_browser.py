@@ -39,6 +39,7 @@ const told = () => ({
   groups: [...box.querySelectorAll(box.dataset.groups || "none")].filter((group) => group.checkVisibility())
     .map((group) => group.querySelector("h2, th, summary").textContent.trim()),
 });
+tools.dispatchEvent(new Event("focusin"));
 const all = [];
 ACTS
 document.title = JSON.stringify(all);
