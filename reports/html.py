@@ -33,7 +33,7 @@ from reports.picture.legend import patterns
 from reports.promises import labels_words, lost_records
 from reports.settings_table import settings_tables
 from reports.stills import stills_of
-from reports.timeline_svg import draw_timeline, picture_table
+from reports.timeline_svg import draw_timeline, lane_names, picture_table
 from reports.verdict_words import (
     CLASS_MEANINGS,
     CONFORMANCE_LOOKS,
@@ -175,7 +175,7 @@ def _environment(folder: Path) -> Environment:
     environment.filters["decision"] = decision
     environment.filters["checkpoint_table"] = checkpoint_table
     environment.filters["picture_table"] = picture_table
-    environment.filters["timeline"] = _timeline
+    environment.filters |= {"timeline": _timeline, "lane_names": lane_names}
     environment.filters["cells"] = _cells
     environment.filters["stills"] = stills_of
     environment.filters["log_sentences"] = log_sentences

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from reports.picture.contents import draw_contents, draw_vanished
-from reports.picture.lanes import draw_controller, draw_differences, draw_lane
+from reports.picture.lanes import draw_controller, draw_differences, draw_lane, lane_name, name_base
 from reports.picture.layout import AXIS, SLANT_DEGREES, heading_words, lay_out
 from reports.picture.legend import draw_legend, legend_height
 from reports.picture.marks import draw_checkpoints, draw_held_frames, draw_marks, mark_words, proof_words
-from reports.picture.scale import LEFT, SHEET_WIDTH, TimeScale
+from reports.picture.scale import LEFT, TimeScale
 from reports.picture.status import draw_status, status_of
 from reports.svg import element, group, label, titled
 
@@ -56,8 +56,13 @@ def draw_timeline(story: Story, prefix: str) -> Markup:
         role="img",
         aria_labelledby=f"{prefix}-title {prefix}-desc",
         class_="timeline",
-        style=f"min-width:{scale.sheet_width:.0f}px" if scale.sheet_width > SHEET_WIDTH else None,
     )
+
+
+def lane_names(story: Story) -> list[tuple[str, float]]:
+    """Return what stays at the left of the picture while it is scrolled: each lane's name, and its base line."""
+    layout = lay_out(story, TimeScale.of(story))
+    return [(lane_name(lane), name_base(lane)) for lane in layout.marked_lanes]
 
 
 def describe_story(story: Story) -> str:

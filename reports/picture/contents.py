@@ -85,7 +85,7 @@ def _block(story: Story, lane: Lane, scale: TimeScale, mark: MarkView) -> Markup
         element("rect", **box, class_="vanished"),
         element("rect", **box, fill="url(#area-lost)"),
         *(
-            _struck_through(left + 8, lane.offsets.y(offset + 0.5) + 4.5, clipped(words, 8))
+            _struck_through(left + 14, lane.offsets.y(offset + 0.5) + 4.5, clipped(words, 8))
             for offset, words in _labels(story, lane, mark).items()
             if after <= offset < before and before <= _LABELS_MAX
         ),

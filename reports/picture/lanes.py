@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from reports.picture.layout import STRIP
 from reports.picture.scale import LEFT, TimeScale, change_at
+from reports.story import CONTROLLER
 from reports.svg import element, group, label, text_width, titled
 
 if TYPE_CHECKING:
@@ -62,14 +63,23 @@ def _frame(lane: Lane, scale: TimeScale) -> Markup:
         label(LEFT - 8, lane.offsets.y(tick) + 3.5, str(tick), "tick", text_anchor="end")
         for tick in lane.offsets.ticks()
     ]
-    middle = lane.offsets.y(lane.offsets.offset_max / 2)
     return group(
         element("rect", x=LEFT, y=lane.top, width=width, height=lane.bottom - lane.top, class_="lane-ground"),
         *lines,
         *numbers,
-        label(4, middle - 3, f"broker {lane.broker}", "lane-name"),
-        label(4, middle + 12, "offset", "tick"),
+        label(4, name_base(lane), lane_name(lane), "lane-name"),
+        label(4, name_base(lane) + 15, "offset", "tick"),
     )
+
+
+def lane_name(lane: Lane) -> str:
+    """Return whose lane it is, in words."""
+    return "controller" if lane.broker == CONTROLLER else f"broker {lane.broker}"
+
+
+def name_base(lane: Lane) -> float:
+    """Return on which line of the picture its name stands."""
+    return lane.top + 14 if lane.broker == CONTROLLER else lane.offsets.y(lane.offsets.offset_max / 2) - 3
 
 
 def _path(lane: Lane, points: Sequence[Corner], right: float, shift: float) -> list[Point]:
@@ -137,8 +147,8 @@ def draw_controller(story: Story, lane: Lane | None, scale: TimeScale) -> Markup
     box = {"x": LEFT, "y": lane.top, "width": scale.right - LEFT, "height": lane.bottom - lane.top}
     return group(
         element("rect", **box, class_="lane-ground"),
-        label(4, lane.top + 14, "controller", "lane-name"),
-        label(4, lane.top + 29, "decided", "tick"),
+        label(4, name_base(lane), lane_name(lane), "lane-name"),
+        label(4, name_base(lane) + 15, "decided", "tick"),
         *(_segment(lane, decision) for decision in _decisions(story, scale)),
         class_="controller",
     )
@@ -174,7 +184,7 @@ def _forms(moment: MomentView) -> tuple[str, ...]:
 
 def _segment(lane: Lane, decision: _Decision) -> Markup:
     width = decision.right - decision.left
-    words = next((form for form in decision.forms if text_width(form, 11) + 8 <= width), "")
+    words = next((form for form in decision.forms if text_width(form) + 8 <= width), "")
     return group(
         titled(f"the controller has decided: {decision.forms[0]}"),
         element("rect", x=decision.left, y=lane.top, width=width, height=STRIP, class_="strip decided"),
@@ -200,7 +210,7 @@ def draw_differences(story: Story, lane: Lane, scale: TimeScale) -> Markup:
         drawn += [_predicted_line(lane, value, left, right) for value in set(expected.values())]
         if expected and expected != said and left >= free_from:
             words = "≠ predicted " + ", ".join(f"{name} {value}" for name, value in expected.items())
-            free_from = left + text_width(words, 12) + 8
+            free_from = left + text_width(words) + 8
             drawn.append(_predicted_words(lane, scale, left, max(expected.values()), words))
         said = expected
     return group(*drawn, class_="differences")
@@ -220,6 +230,11 @@ def _predicted_line(lane: Lane, value: int, left: float, right: float) -> Markup
     return element("line", x1=left, x2=right, y1=y, y2=y, class_="predicted")
 
 
+ABOVE_A_VALUE = 18.0
+"""How far above its line words stand: below them the measured numbers do."""
+
+
 def _predicted_words(lane: Lane, scale: TimeScale, left: float, value: int, words: str) -> Markup:
-    x = min(left + 3, scale.right - text_width(words, 12))
-    return label(x, lane.offsets.y(value) - 5, words, "predicted-words")
+    x = min(left + 3, scale.right - text_width(words))
+    y = max(lane.offsets.y(value) - ABOVE_A_VALUE, lane.top + STRIP + 12)
+    return label(x, y, words, "predicted-words")

@@ -95,7 +95,7 @@ def lay_out(story: Story, scale: TimeScale) -> PictureLayout:
 
 def header_height(story: Story) -> float:
     """Return the room that the slanted words over the columns need."""
-    longest = max((text_width(heading_words(step), 11.8) for step in story.steps), default=0.0)
+    longest = max((text_width(heading_words(step)) for step in story.steps), default=0.0)
     return 40.0 + longest * sin(radians(SLANT_DEGREES))
 
 
@@ -130,7 +130,7 @@ def _rows(story: Story, scale: TimeScale) -> dict[int, list[list[HeldFrameView]]
         )
         rows.setdefault(gap, []).extend([[]] if row == len(rows.get(gap, [])) else [])
         rows[gap][row].append(frame)
-        ends[gap, row] = max(bar.right, bar.left + text_width(bar_words(frame), 12)) + 16
+        ends[gap, row] = max(bar.right, bar.left + text_width(bar_words(frame))) + 16
     return rows
 
 

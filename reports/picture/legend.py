@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _ITEMS = (
     ("log-end-offset", "log end offset (LEO)"),
     ("high-watermark", "high watermark (HW)"),
+    ("predicted", "predicted, and not measured"),
     ("committed", "known committed"),
     ("uncommitted", "in the log, not known committed"),
     ("held", "frame held on its way"),
@@ -47,7 +48,7 @@ def _rows(story: Story, scale: TimeScale) -> list[list[tuple[float, str, str]]]:
     rows: list[list[tuple[float, str, str]]] = [[]]
     x = 4.0
     for name, words in _used(story):
-        width = 31 + text_width(words, 10.2)
+        width = 31 + text_width(words)
         if x + width > scale.sheet_width and rows[-1]:
             rows.append([])
             x = 4.0
@@ -64,13 +65,15 @@ def _used(story: Story) -> list[tuple[str, str]]:
         unused.add("checkpoint")
     if all(mark.kind != "tail_lost" for mark in story.marks):
         unused.add("vanished")
+    if not story.differences:
+        unused.add("predicted")
     if not any(step.taken.word == "await_lag" for step in story.steps):
         unused.add("lag")
     return [item for item in _ITEMS if item[0] not in unused]
 
 
 def _sample(name: str) -> Markup:
-    if name in {"log-end-offset", "high-watermark", "checkpoint"}:
+    if name in {"log-end-offset", "high-watermark", "predicted", "checkpoint"}:
         return element("line", x1=0, x2=25, y1=0, y2=0, class_=name)
     box = {"x": 0, "y": -6, "width": 25, "height": 12}
     if name in {"committed", "lag"}:

@@ -14,6 +14,8 @@ from reports.story import CONTROLLER
 from reports.svg import element, group, label, text_width, titled
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reports.picture.layout import Bar, Lane, PictureLayout
     from reports.picture.scale import TimeScale
     from reports.story import MarkView, Story
@@ -41,6 +43,10 @@ _OF_FAULTS = frozenset(_WORDS) - {"ended", "elected", "election_requested"}
 """Marks of what the tester did to brokers."""
 
 
+APART = 7.0
+"""Between two marks."""
+
+
 class _Happening(NamedTuple):
     x: float
     words: str
@@ -58,13 +64,26 @@ def draw_marks(story: Story, lane: Lane, scale: TimeScale) -> Markup:
             *_replacements(story, lane, scale),
         )
     )
-    drawn, free_from = [], 0.0
-    for happening in happenings:
-        left = max(free_from, happening.x - 4)
-        left = min(left, scale.right - text_width(happening.words, 11))
-        drawn.append(_draw(lane, happening, left))
-        free_from = left + text_width(happening.words, 11) + 7
-    return group(*drawn, class_="marks")
+    lefts = _apart([(one.x - 4, text_width(one.words)) for one in happenings], scale.right)
+    return group(*(_draw(lane, one, left) for one, left in zip(happenings, lefts, strict=True)), class_="marks")
+
+
+def _apart(words: Sequence[tuple[float, float]], right: float) -> list[float]:
+    """Return where words begin that do not cover one another: as they are asked for, or later, or before the end.
+
+    Args:
+        words: where each would begin, in order, and how wide it is.
+        right: where the last one ends.
+    """
+    lefts, free_from = [], 0.0
+    for asked, width in words:
+        lefts.append(max(free_from, asked))
+        free_from = lefts[-1] + width + APART
+    free_to = right
+    for number in reversed(range(len(words))):
+        lefts[number] = min(lefts[number], free_to - words[number][1])
+        free_to = lefts[number] - APART
+    return lefts
 
 
 def mark_words(mark: MarkView) -> str:

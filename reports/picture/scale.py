@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from reports.story import Instant, MarkView, StepView, Story
 
 
-SHEET_WIDTH = 1100.0
+SHEET_WIDTH = 1060.0
 LEFT = 92.0
 RIGHT = 74.0
 COLUMN_MIN = 30.0

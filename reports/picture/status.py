@@ -93,7 +93,7 @@ def _changes(story: Story, broker: int, moment: MomentView, scale: TimeScale) ->
 
 def _segment(lane: Lane, span: _Span) -> Markup:
     width = span.right - span.left
-    fitting = (w for w in (span.status.words, *span.status.shorter) if text_width(w, 11) + 8 <= width)
+    fitting = (w for w in (span.status.words, *span.status.shorter) if text_width(w) + 8 <= width)
     words = next(fitting, "")
     return group(
         titled(f"broker {lane.broker}: {span.status.words}"),

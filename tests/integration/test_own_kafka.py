@@ -81,7 +81,7 @@ ENV JAVA_HOME=/opt/java/openjdk PATH=/opt/java/openjdk/bin:$PATH
 """
 APACHES = f"""FROM {{base}}
 {JAVA_ELSEWHERE}COPY libs /opt/kafka/libs
-VOLUME ["/etc/kafka/secrets", "/var/lib/kafka/data", "/mnt/shared/config"]
+VOLUME ["/etc/kafka/secrets", "/var/lib/kafka/data"]
 USER 1000
 ENTRYPOINT ["/__cacert_entrypoint.sh"]
 CMD ["/etc/kafka/docker/run"]
@@ -90,7 +90,7 @@ CMD ["/etc/kafka/docker/run"]
 CONFLUENTS = """FROM {base}
 COPY libs /usr/share/java/kafka
 VOLUME ["/var/lib/kafka/data", "/etc/kafka/secrets"]
-WORKDIR /home/appuser
+WORKDIR /etc
 USER 1000
 CMD ["/etc/confluent/docker/run"]
 """

@@ -1,4 +1,4 @@
-"""What does axe object to on a page? In headless Chromium, wide and narrow, light and dark, all that is folded unfolded."""
+"""What does axe object to on a page? In headless Chromium, wide and narrow, light and dark, all folds open."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def objections(page: Path) -> list[str]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         try:
-            return [said for scheme, width in product(SCHEMES, WIDTHS_PX) for said in _said(browser, page, scheme, width)]
+            looks = product(SCHEMES, WIDTHS_PX)
+            return [said for scheme, width in looks for said in _said(browser, page, scheme, width)]
         finally:
             browser.close()
 
