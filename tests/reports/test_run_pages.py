@@ -54,6 +54,7 @@ def test_the_first_runs_that_need_to_be_looked_at_stay_in_the_page_and_every_run
     listed = [item for item in reader.named("div") if item.attributes.get("class", "").startswith("line apart")]
     assert (len(told), len(listed)) == (OPENED_MAX, KEPT_RUNS + 1)
     assert all("open" in item.attributes for item in told)
+    assert reader.named("main")[0].attributes == {"class": "many"}
     anchors = {href[1:] for href in reader.with_attribute("href") if href.startswith("#")}
     assert anchors <= set(reader.with_attribute("id"))
 
