@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from reports.site.model import EntryText, SitePage
 
 NONE_GIVEN = "no runs were given, so nothing is said of what brokers did."
-SOME_GIVEN = (
-    "under “Last measured” stands the newest of the runs that were given, line by line; an entry without it is in none."
-)
+SOME_GIVEN = "under “Last measured” stands the newest of the runs that were given; an entry without it is in none."
 REPORT = "report.html"
 
 
