@@ -26,6 +26,7 @@ from conformance.record.ledger import NOT_SENT, LedgerWriter, OutcomeEntry
 from conformance.record.ledger_course import course_of
 from oracle.vocabulary import ProduceOutcome
 from reports.attach_page import write_attach_page
+from tests.reports.browser import objections
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,3 +111,8 @@ def test_what_was_not_found_stands_below_what_was_and_what_cannot_be_seen(run: R
     places = [page.index(f'<th scope="row">{name}') for name in ("lost", "leader epoch fell", "phantom")]
     assert places == sorted(places)
     assert "there, and nobody sent it" in page
+
+
+@pytest.mark.browser
+def test_nothing_can_be_objected_to_in_a_browser(run: RunDirectory) -> None:
+    assert objections(write_attach_page(run)) == []

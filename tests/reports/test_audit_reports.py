@@ -21,8 +21,11 @@ from reports.audit_page import MEANINGS, SHOWN_SUBJECTS, headline, render_audit_
 from reports.audit_sarif import LEVELS, render_audit_sarif
 from tests.conformance.audit.answers import answered, entry
 from tests.conformance.audit.made_clusters import audited, good, of_topic, partition, topic
+from tests.reports.browser import objections
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from conformance.audit.cluster import ClusterSeen
     from conformance.record.audit_answer import AuditAnswer
 
@@ -219,3 +222,9 @@ def test_junit_has_a_case_for_each_check_and_is_xml_whatever_brokers_say() -> No
     root = ET.fromstring(render_audit_junit(told, None))
     assert [case.get("name") for case in root.iter("testcase")] == [one.id for one in CHECKS]
     assert "a\N{REPLACEMENT CHARACTER}b" in ET.tostring(root, encoding="unicode")
+
+
+@pytest.mark.browser
+def test_nothing_can_be_objected_to_in_a_browser(tmp_path: Path) -> None:
+    (tmp_path / "audit.html").write_text(render_audit_page(of_mixed()), encoding="utf-8")
+    assert objections(tmp_path / "audit.html") == []

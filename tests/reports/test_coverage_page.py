@@ -13,6 +13,7 @@ from conformance.hunting.deciding import NOTHING_HELD, RuleDecision
 from oracle.rules.by_version import one_rule_apart, rules_for
 from reports.coverage_page import percent, write_coverage_page
 from tests.oracle.brokers.held import KRAFT, held
+from tests.reports.browser import objections
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,3 +65,9 @@ def test_the_page_names_each_rule_with_the_steps_that_it_decided(tmp_path: Path)
     assert "1 pairs of step and rule, and 2 triples" in page
     assert f'"mono">{rules[0]}</th><td><ul class="steps"><li>kill <b>2</b></li></ul>' in page
     assert f"{len(rules) - 1} rules decided no step yet: {', '.join(rules[1:])}." in page
+
+
+@pytest.mark.browser
+def test_nothing_can_be_objected_to_in_a_browser(tmp_path: Path) -> None:
+    page_of(tmp_path, CoveredEdges({}))
+    assert objections(tmp_path / "page.html") == []

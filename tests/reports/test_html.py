@@ -15,6 +15,7 @@ from reports import write_report
 from reports.html import SCRIPTS, TEMPLATES
 from reports.overview import GLOSSARY
 from reports.verdict_words import CONFORMANCE_LOOKS, CONFORMS_MEANS, ISSUES, PROMISE_LOOKS, PROPOSALS
+from tests.reports.browser import objections
 from tests.reports.page_reader import PageReader
 
 if TYPE_CHECKING:
@@ -196,3 +197,9 @@ def test_the_page_says_which_brokers_had_jars_that_their_release_has_not(
 def test_no_runs_still_make_a_page(tmp_path: Path) -> None:
     reader = PageReader(write_report([], tmp_path / "none.html").read_text(encoding="utf-8"))
     assert reader.named("h1")[0].words == "No runs"
+
+
+@pytest.mark.browser
+def test_nothing_can_be_objected_to_in_a_browser(report: Path, golden_paths: list[Path], tmp_path: Path) -> None:
+    assert objections(report) == []
+    assert objections(write_report(golden_paths[:1], tmp_path / "alone.html")) == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from reports import write_report
 from reports.load import load_run
 from reports.stills import COLUMNS_MAX, UNKNOWN, stills_of
 from reports.story import MomentView, NumbersView, StepView, Story
-from tests.reports.browser import driven
+from tests.reports.browser import answered, driven
 from tests.reports.page_reader import PageReader
 
 if TYPE_CHECKING:
@@ -145,20 +144,18 @@ def test_without_script_every_still_stands_in_the_page_in_order(loss: RunView, t
     assert not reader.named("button")
 
 
-OPENED = """
+OPENED = """async () => {
 const film = document.querySelector("details.stills");
 const press = (key, at = film) => at.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
-film.open = true;
-setTimeout(() => {
-  const [back, next, all] = film.querySelectorAll("button");
-  const told = () => [
-    [...film.querySelectorAll("tbody")].map((still) => getComputedStyle(still).visibility === "visible"),
-    film.querySelector("[aria-live=polite]").textContent,
-    [back, next].map((button) => button.getAttribute("aria-disabled") === "true"),
-  ];
-  document.title = JSON.stringify([ACTS].map((act) => (act(), told())));
-}, 100);
-"""
+await new Promise((done) => { film.addEventListener("toggle", done, {once: true}); film.open = true; });
+const [back, next, all] = film.querySelectorAll("button");
+const told = () => [
+  [...film.querySelectorAll("tbody")].map((still) => getComputedStyle(still).visibility === "visible"),
+  film.querySelector("[aria-live=polite]").textContent,
+  [back, next].map((button) => button.getAttribute("aria-disabled") === "true"),
+];
+return [ACTS].map((act) => (act(), told()));
+}"""
 FIRST = "1 of 3: 1m1 is on all logs, its commit is known to one"
 SECOND, LAST = "2 of 3: 2broker 3 has cut", "3 of 3: 3end"
 ACTS: tuple[tuple[str, str, list[int]], ...] = (
@@ -181,7 +178,7 @@ ACTS: tuple[tuple[str, str, list[int]], ...] = (
 def test_in_a_browser_buttons_and_keys_step_through_the_stills(loss: RunView, tmp_path: Path) -> None:
     page = write_report([loss.path], tmp_path / "report.html")
     acts = ", ".join(f"() => {act}" for act, _, _ in ACTS)
-    found = json.loads(driven(page, OPENED.replace("ACTS", acts)).named("title")[0].words)
+    found = answered(page, OPENED.replace("ACTS", acts))
     for (act, told, shown), (is_shown, says, ends) in zip(ACTS, found, strict=True):
         assert (act, says) == (act, told)
         assert (act, is_shown) == (act, [index in shown for index in range(3)])

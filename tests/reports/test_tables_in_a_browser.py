@@ -13,14 +13,14 @@ from reports import write_report
 from reports.html import TEMPLATES
 from reports.requirement_table import ReleasePage, write_table
 from reports.verdict_words import CONFORMANCE_LOOKS, PROMISE_LOOKS
-from tests.reports.browser import driven
+from tests.reports.browser import answered, objections
 from tests.reports.page_reader import PageReader
 from tests.reports.requirement_table.small_runs import Row, write_run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-FIND = """
+FIND = """() => {
 const box = document.querySelector("SELECTOR");
 const tools = (box.closest(".scroll") || box).previousElementSibling;
 const find = (words, verdict = "") => {
@@ -42,8 +42,8 @@ const told = () => ({
 tools.dispatchEvent(new Event("focusin"));
 const all = [];
 ACTS
-document.title = JSON.stringify(all);
-"""
+return all;
+}"""
 RUNS, MATRIX, REQUIREMENTS = "#verdicts", "table.matrix", "table.requirements"
 ROWS = tuple(
     Row(f"{letters}-{number:02}", f"Row {number} holds.", area)
@@ -56,7 +56,7 @@ def acted(page: Path, box: str, *acts: str) -> list[dict[str, list[str]]]:
     """Return what a box shows after each of some acts, one after the other."""
     each = "\n".join(f"{act}; all.push(told());" for act in acts)
     driver = FIND.replace("SELECTOR", box).replace("ACTS", each)
-    found: list[dict[str, list[str]]] = json.loads(driven(page, driver).named("title")[0].words)
+    found: list[dict[str, list[str]]] = answered(page, driver)
     return found
 
 
@@ -188,3 +188,8 @@ def test_the_script_ranks_every_verdict_that_a_page_can_have() -> None:
         look.word for look in (*CONFORMANCE_LOOKS.values(), *PROMISE_LOOKS.values())
     )
     assert json.loads(ranked)[0] == CONFORMANCE_LOOKS[Conformance.DEVIATES].word
+
+
+@pytest.mark.browser
+def test_nothing_can_be_objected_to_in_a_browser(requirement_page: Path) -> None:
+    assert objections(requirement_page) == []

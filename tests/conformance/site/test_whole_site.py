@@ -16,6 +16,7 @@ from conformance.commands.site.settings import SETTINGS
 from conformance.registry import CATALOGUE
 from conformance.scenarios.regressions.defect import OPEN, UNREACHED
 from reports.verdict_words import ISSUES, PROPOSALS
+from tests.reports.browser import objections
 from tests.reports.page_reader import PageReader
 
 if TYPE_CHECKING:
@@ -141,3 +142,9 @@ def test_tables_and_pictures_name_themselves(site: Path) -> None:
     drawn = [one for one in told.named("svg") if one.attributes.get("role") == "img"]
     assert len(drawn) == 6
     assert all(one.attributes["aria-labelledby"] for one in drawn)
+
+
+@pytest.mark.browser
+def test_nothing_can_be_objected_to_in_a_browser(site: Path) -> None:
+    for page in ("index", "requirements/TR-01", "defects/KAFKA-1211", "settings/acks"):
+        assert objections(site / f"{page}.html") == []
