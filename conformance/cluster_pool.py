@@ -15,7 +15,7 @@ from conformance.work_directory import work_directory
 from fault_injection.cluster.backend import ClusterError
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.readiness import brokers_known_to
-from fault_injection.cluster.spec import PATIENCE_S, ClusterSpec, HighWatermarkCheckpoint, Timing
+from fault_injection.cluster.spec import ClusterSpec, HighWatermarkCheckpoint, Timing
 from fault_injection.releases import schema_jar
 from fault_injection.waiting import DeadlineExceededError
 from fault_injection.wire.gate import GateError
@@ -194,18 +194,18 @@ class ClusterPool:
         """Return the running cluster, if there is one."""
         return self._cluster
 
-    def cluster_for(self, schedule: Schedule, patience_s: int = PATIENCE_S) -> Cluster:
+    def cluster_for(self, schedule: Schedule, **patience: int) -> Cluster:
         """Return a healthy cluster with the schedule's timing, started anew if need be.
 
         Args:
             schedule: what is to be run on it.
-            patience_s: how long its nodes wait for an answer that is held.
+            patience: for how long its nodes wait, by the fields of ``ClusterSpec``.
 
         Raises:
             ClusterError: it does not come up.
         """
         brokers = tuple(sorted({*brokers_for(schedule), *self.shared_brokers}))
-        traits = spec_traits(schedule) | {"features": self.features, "patience_s": patience_s}
+        traits = spec_traits(schedule) | {"features": self.features, **patience}
         return self.cluster_of(ClusterSpec(self.line.release, self.line.metadata, broker_ids=brokers, **traits))
 
     def cluster_of(self, spec: ClusterSpec) -> Cluster:

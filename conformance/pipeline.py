@@ -32,7 +32,7 @@ from conformance.record.topic import topic_files
 from conformance.record.wire import WIRE_FILE
 from conformance.running.recorder import Recorder, fault_marks
 from conformance.running.rest import Rest
-from conformance.running.standstill import patience_s, unhurried
+from conformance.running.standstill import patience, unhurried
 from conformance.running.topic_requests import remove_topic, require_all_running
 from conformance.schedules.topic_settings import topic_configs, user_settings
 from conformance.stages.beginning import begin_run
@@ -226,7 +226,7 @@ class Pipeline:
         pool = self.cluster_pool
         topic = read_run(run).topic or ""
         look = self.look
-        cluster = pool.cluster_for(schedule) if look is None else pool.cluster_for(schedule, patience_s(schedule))
+        cluster = pool.cluster_for(schedule) if look is None else pool.cluster_for(schedule, **patience(schedule))
         self._note_cluster(run, pool.cluster_runs)
         self._note_settings(run, schedule, cluster)
         with self._keeping_the_measurement(run) as finish:

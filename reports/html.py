@@ -147,7 +147,7 @@ def inline_scripts(*names: str) -> tuple[Markup, ...]:
 def content_policy(scripts: Sequence[str]) -> str:
     """Return what a browser may do with a page (Content-Security-Policy): run these scripts, and fetch nothing."""
     digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
-    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
+    allowed = " ".join(f"'sha256-{digest}'" for digest in digests) or "'none'"
     return f"default-src 'none'; style-src 'unsafe-inline'; script-src {allowed}; base-uri 'none'; form-action 'none'"
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from reports.chapters import is_printed
+from conformance.record.verdict import Conformance
+from reports.chapters import FAILING, is_printed
 from reports.html import OPENED_MAX, render_html
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from reports.model import RunView
     from reports.operators import WhatIsLost
 
+OURS = "Kafka conformance report</title>"
+"""What a page of ours has at its head."""
 RUNS_IN_PAGE_MAX = 200
 """So many runs are told in one page: a run takes 40 kB of it."""
 
@@ -40,13 +43,16 @@ def write_pages(
 
 def runs_apart(runs: Sequence[RunView]) -> tuple[RunView, ...]:
     """Return the runs that have a page of their own; none if there are few."""
-    if len(runs) <= RUNS_IN_PAGE_MAX:
+    told = [run for run in runs if run.verdict.conformance is not Conformance.NOT_RUN]
+    if len(told) <= RUNS_IN_PAGE_MAX:
         return ()
-    stay = {run.anchor for run in [run for run in runs if is_printed(run)][:OPENED_MAX]}
-    return tuple(run for run in runs if run.anchor not in stay)
+    printed = sorted((run for run in told if is_printed(run)), key=lambda run: run.verdict.conformance not in FAILING)
+    stay = {run.anchor for run in printed[:OPENED_MAX]}
+    return tuple(run for run in told if run.anchor not in stay)
 
 
 def _put(path: Path, text: str) -> None:
+    path = path.resolve()  # a link stays one
     path.parent.mkdir(parents=True, exist_ok=True)
     whole = path.with_name(f".{path.name}.partial")
     whole.write_text(text, encoding="utf-8")
@@ -54,8 +60,9 @@ def _put(path: Path, text: str) -> None:
 
 
 def _remove_others(folder: Path, addresses: dict[str, str]) -> None:
-    for page in folder.glob("run-*.html"):
-        if page.stem not in addresses:
-            page.unlink()
-    if folder.is_dir() and not any(folder.iterdir()):
+    others = (page for page in folder.glob("run-*.html") if page.stem not in addresses)
+    former = [page for page in others if OURS in page.read_text(encoding="utf-8", errors="replace")]
+    for page in former:
+        page.unlink()
+    if former and not any(folder.iterdir()):
         folder.rmdir()

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from conformance.commands.parser import table_lines
+from conformance.probes.connection import ProbeError
 from conformance.record.prediction import read_prediction
 from conformance.record.schedule import read_schedule
 from fault_injection.waiting import DeadlineExceededError, until
@@ -35,6 +36,8 @@ MARGIN_S = 60.0
 """So long before a client or a broker gives up the run goes on: what is left of the schedule takes that long."""
 AFRESH_S = 1.0
 """How often the numbers are read again while somebody looks."""
+SOON_S = 600.0
+"""What ends later by itself is not told: hardly anybody looks for so long."""
 KEYS = "Enter goes on to the next checkpoint, g goes on without pauses, Ctrl-C ends the run"
 
 
@@ -47,7 +50,7 @@ class Stepper:
     """
 
     console: Console
-    typed: TypedLines = field(default_factory=lambda: TypedLines(sys.stdin.fileno()))
+    typed: TypedLines = field(default_factory=lambda: TypedLines(None if sys.stdin is None else sys.stdin.fileno()))
     is_over: bool = False
 
     def look(self, run: RunDirectory, still: Standstill) -> None:
@@ -56,14 +59,14 @@ class Stepper:
         if self.is_over:
             return
         first = next(iter(still.limits), None)
-        left_s = None if first is None else first.at - time.monotonic() - MARGIN_S
-        if first is not None and left_s is not None and left_s < LEAST_S:
+        left_s = float("inf") if first is None else first.at - time.monotonic() - MARGIN_S
+        if first is not None and left_s < LEAST_S:
             self.console.answer(f"  no pause here: {first.why} if the run stands for long\n")
             return
         self.console.answer(f"  {KEYS}{_by_itself(first, left_s)}")
         self._await_word(still, left_s)
 
-    def _await_word(self, still: Standstill, left_s: float | None) -> None:
+    def _await_word(self, still: Standstill, left_s: float) -> None:
         fresh = _Fresh(self.console, still)
 
         def told() -> str | None:
@@ -71,44 +74,48 @@ class Stepper:
             return self.typed.line()
 
         with suppress(DeadlineExceededError):
-            word = until(told, deadline_s=left_s or float("inf"), what="a word", interval_s=0.05)
-            self.is_over = word.strip().lower() in ("g", CLOSED)
-            if word == CLOSED:
-                self.console.answer("  standard input is closed: the run goes on without pauses\n")
+            word = until(told, deadline_s=left_s, what="a word", interval_s=0.05)
+            self.is_over = self.typed.is_closed or word.strip().lower() == "g"
+        if self.typed.is_closed:
+            self.console.answer("  standard input is closed: the run goes on without pauses\n")
 
 
-def _by_itself(first: Limit | None, left_s: float | None) -> str:
-    if first is None or left_s is None:
+def _by_itself(first: Limit | None, left_s: float) -> str:
+    if first is None or left_s >= SOON_S:
         return ""
     return f"; in {duration_words(left_s)} it goes on by itself, before {first.why}"
-
-
-CLOSED = "closed"
 
 
 class TypedLines:
     """Lines that a person types, or that are piped.
 
     Args:
-        descriptor: what they are read from.
+        descriptor: what they are read from; None if there is no standard input.
+
+    Attributes:
+        is_closed: whether there is no line any more.
     """
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int | None) -> None:
         self._descriptor = descriptor
         self._typed = b""
+        self.is_closed = descriptor is None
 
     def line(self) -> str | None:
-        """Return the next line without its end; None if there is none yet, ``CLOSED`` after the last one."""
-        if b"\n" not in self._typed and select.select([self._descriptor], [], [], 0)[0]:
-            more = os.read(self._descriptor, 4096)
-            if not more:
-                return CLOSED
-            self._typed += more
+        """Return the next line without its end, an empty one once there are no more; None if there is none yet."""
+        if b"\n" not in self._typed:
+            self._read()
         line, end, rest = self._typed.partition(b"\n")
-        if not end:
-            return None
-        self._typed = rest
-        return line.decode(errors="replace")
+        if end:
+            self._typed = rest
+            return line.decode(errors="replace")
+        return "" if self.is_closed else None
+
+    def _read(self) -> None:
+        if self._descriptor is not None and select.select([self._descriptor], [], [], 0)[0]:
+            more = os.read(self._descriptor, 4096)
+            self.is_closed = not more
+            self._typed += more
 
 
 class _Fresh:
@@ -120,14 +127,15 @@ class _Fresh:
         self._next = time.monotonic() + AFRESH_S
 
     def look(self) -> None:
-        """Read the numbers again if it is time to."""
+        """Read the numbers again if it is time to; a broker that does not answer now is asked again later."""
         if time.monotonic() < self._next:
             return
-        seen = self._still.measure()
-        if _plain(seen) != _plain(self._shown):
-            self._console.answer("\n".join(("  it has changed while you looked:", *_table(seen, None))))
-            self._shown = seen
         self._next = time.monotonic() + AFRESH_S
+        with suppress(ProbeError, DeadlineExceededError):
+            seen = self._still.measure()
+            if _plain(seen) != _plain(self._shown):
+                self._console.answer("\n".join(("  it has changed while you looked:", *_table(seen, None))))
+                self._shown = seen
 
 
 def _plain(seen: MeasuredNumbers) -> tuple[object, ...]:

@@ -213,7 +213,7 @@ class Holding:
     def frames(self) -> Iterator[StandingFrame]:
         """Yield the frames that stand in the gate."""
         for fault, place in self._standing():
-            if (frame := self._gate.caught(fault.hold)) is not None:
+            if self.is_caught(fault.hold) and (frame := self._gate.caught(fault.hold)) is not None:
                 between = between_words(place.follower, place.leader, place.broker)
                 text = f"{frame_words(fault.point.name, fault.point.fetch_offset)} between {between}"
                 yield StandingFrame(fault.hold, text, frame.caught_ns / 1e9)

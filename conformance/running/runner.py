@@ -6,6 +6,7 @@ whatever stops it is a ``RunInterruption`` that says which verdict it means.
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -98,7 +99,7 @@ class Runner:
         )
         self._asking = Asking(schedule, self._producing, rest, recorder)
         self._holding = Holding(gate, topic, faults=faults, steps=schedule.steps)
-        self._lag_time, timing = LagTime(schedule.timing), schedule.timing
+        self._lag_time, timing, self._began = LagTime(schedule.timing), schedule.timing, time.monotonic()
         self._processes = Processes(
             cluster, recorder, topic, timing, holding=self._holding, faults=faults, await_view=self._await_view
         )
@@ -182,7 +183,7 @@ class Runner:
         waited_for = {f"the frame of hold {one.name!r}": one.since for one in held}
         waited_for |= {f"broker {broker}": since for broker, since in self._obstacles.silent_since().items()}
         leaving = self._lag_time.ends(self._silent_since())
-        limits = limits_of(waited_for, self._cluster.spec.patience_s, pending, leaving)
+        limits = limits_of(self._began, self._cluster.spec, waited_for, pending, leaving)
         return Standstill(index, measured, held, tuple(pending), limits, self._rest.numbers)
 
     def _take(self, step: Step) -> None:  # noqa: C901, PLR0912 - one case per step

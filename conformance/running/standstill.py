@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from fault_injection.cluster.spec import PATIENCE_S
+from fault_injection.cluster.spec import PATIENCE_S, Timing
 from oracle.steps.brokers import Isolate, Pause
 from oracle.steps.frames import CutLink
 from oracle.steps.produce import PRODUCE_TIMEOUT_MS, AwaitOutcome, Produce
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from conformance.record.directory import RunDirectory
     from conformance.record.observations import MeasuredCheckpoint, MeasuredNumbers
+    from fault_injection.cluster.spec import ClusterSpec
     from oracle.schedule import Schedule
     from oracle.steps.step import Step
     from oracle.vocabulary import BrokerId, Label
@@ -81,19 +82,26 @@ class Standstill:
 
 
 def limits_of(
-    waited_for: Mapping[str, float], patience_s: int, pending: Mapping[Label, float], leaving: Mapping[BrokerId, float]
+    began: float,
+    spec: ClusterSpec,
+    waited_for: Mapping[str, float],
+    pending: Mapping[Label, float],
+    leaving: Mapping[BrokerId, float],
 ) -> tuple[Limit, ...]:
     """Return what ends by itself, the first one first; all times are monotonic seconds.
 
     Args:
+        began: when the run did.
+        spec: of its cluster.
         waited_for: by what somebody waits for, since when.
-        patience_s: for how long a node does.
         pending: when records that wait for their answers are given up.
         leaving: when followers that are silent may leave the in-sync replicas.
     """
-    limits = [Limit(since + patience_s, f"who waits for {what} gives up") for what, since in waited_for.items()]
+    limits = [Limit(since + spec.patience_s, f"who waits for {what} gives up") for what, since in waited_for.items()]
     limits += [Limit(at, f"{label} is given up by its client") for label, at in pending.items()]
     limits += [Limit(at, f"broker {broker} may leave the in-sync replicas") for broker, at in leaving.items()]
+    if spec.timing is Timing.SESSION:
+        limits.append(Limit(began + spec.lag_s, "the lag time passes"))
     return tuple(sorted(limits, key=lambda limit: limit.at))
 
 
@@ -101,13 +109,13 @@ Look: TypeAlias = "Callable[[RunDirectory, Standstill], None]"
 """Shows a person how a run stands; the run goes on when it returns."""
 
 
-def patience_s(schedule: Schedule) -> int:
-    """Return how long brokers of an unhurried run wait for a held answer, in seconds.
+def patience(schedule: Schedule) -> dict[str, int]:
+    """Return for how long brokers of an unhurried run wait, as fields of their ``ClusterSpec``.
 
     Where brokers stand still or are cut off, others wait for them in vain, and a schedule for those: as long as usual.
     """
     obstructs = any(isinstance(step, Pause | CutLink | Isolate) for step in schedule.steps)
-    return PATIENCE_S if obstructs else UNHURRIED_S
+    return {"patience_s": PATIENCE_S if obstructs else UNHURRIED_S, "lag_s": 2 * UNHURRIED_S}
 
 
 def unhurried(schedule: Schedule) -> Schedule:

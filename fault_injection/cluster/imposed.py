@@ -21,8 +21,9 @@ def imposed_settings(spec: ClusterSpec, node: Node) -> dict[str, str]:
     if node.role is ProcessRole.ZOOKEEPER:
         return _zookeeper(spec)
     if node.role is ProcessRole.CONTROLLER:
-        return _kraft(spec) | _topics() | {"num.network.threads": "1", "num.io.threads": "2"}
-    settings = _replication(spec) | _topics() | _patience(spec) | _internal_topics(spec) | _frugality(spec)
+        return _kraft(spec) | _topics() | _idle(spec) | {"num.network.threads": "1", "num.io.threads": "2"}
+    waits = _patience(spec) | _idle(spec)
+    settings = _replication(spec) | _topics() | waits | _internal_topics(spec) | _frugality(spec)
     return settings | (_kraft(spec) if spec.is_kraft else _zookeeper_client(spec))
 
 
@@ -33,7 +34,7 @@ def _replication(spec: ClusterSpec) -> dict[str, str]:
     middle of a run. From 3.8 on it can be told to do so at its start (KAFKA-16552), when nothing was deleted yet.
     """
     settings = {
-        "replica.lag.time.max.ms": _LAG_MS if spec.timing is Timing.LAG else 2 * _patience_ms(spec),
+        "replica.lag.time.max.ms": _LAG_MS if spec.timing is Timing.LAG else spec.lag_s * 1000,
         "replica.high.watermark.checkpoint.interval.ms": _CHECKPOINT_MS[spec.checkpoint],
         "replica.fetch.wait.max.ms": spec.fetch_wait_max_ms,
         "replica.fetch.backoff.ms": 100,
@@ -64,15 +65,20 @@ def _patience(spec: ClusterSpec) -> dict[str, str]:
     its fetcher, which waits for the answer in flight up to request.timeout.ms.
     """
     patience_ms = _patience_ms(spec)
-    settings = {
-        "replica.socket.timeout.ms": 2 * patience_ms,
-        "request.timeout.ms": patience_ms,
-        "controller.socket.timeout.ms": patience_ms,
-        "controlled.shutdown.retry.backoff.ms": 200,
-    }
-    if patience_ms >= _IDLE_MS:
-        settings["connections.max.idle.ms"] = 2 * patience_ms
-    return _as_text(settings)
+    return _as_text(
+        {
+            "replica.socket.timeout.ms": 2 * patience_ms,
+            "request.timeout.ms": patience_ms,
+            "controller.socket.timeout.ms": patience_ms,
+            "controlled.shutdown.retry.backoff.ms": 200,
+        }
+    )
+
+
+def _idle(spec: ClusterSpec) -> dict[str, str]:
+    """No node ends the connection of a frame that somebody waits for."""
+    patience_ms = _patience_ms(spec)
+    return _as_text({"connections.max.idle.ms": 2 * patience_ms} if patience_ms >= _IDLE_MS else {})
 
 
 def _patience_ms(spec: ClusterSpec) -> int:

@@ -11,11 +11,14 @@ from fault_injection.releases import MetadataMode, Release, UsageError
 PATIENCE_S = 60
 """How long a node waits for an answer that is held, unless somebody looks at the brokers meanwhile."""
 
+LAG_S = 120
+"""How long a run may take whose followers shall not leave the in-sync replicas by themselves."""
+
 
 class Timing(Enum):
     """Who removes a silent replica from the in-sync set, decided by which clock runs out first.
 
-    SESSION: the controller does, once the broker's session is gone (2 s; lag twice the patience, 120 s).
+    SESSION: the controller does, once the broker's session is gone (2 s; lag 120 s).
     LAG: the leader does, once the follower lags (3 s; session 60 s).
     """
 
@@ -69,8 +72,8 @@ class ClusterSpec:
         checkpoint: when high watermarks are written to disk.
         fetch_wait_max_ms: how long a leader parks a follower's empty fetch, in milliseconds.
         fetch_sessions: whether incremental fetch sessions (KIP-227) stay on, as brokers have them from 1.1 on.
-        patience_s: how long a node waits for an answer that is held, in seconds. Under ``session`` a silent follower
-            stays in sync for twice that.
+        patience_s: how long a node waits for an answer that is held, in seconds.
+        lag_s: under ``session``, how long a silent follower stays in sync: longer than any schedule takes, in seconds.
         overrides: broker settings of the user's own; they win over everything else.
         node_overrides: by id, what a node alone has of such settings; they win over ``overrides``. Not ``log.dirs``.
         features: KRaft feature levels to format with, beside the release's own (``--feature``).
@@ -94,6 +97,7 @@ class ClusterSpec:
     fetch_wait_max_ms: int = 100
     fetch_sessions: bool = True
     patience_s: int = PATIENCE_S
+    lag_s: int = LAG_S
     overrides: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     node_overrides: Mapping[int, Mapping[str, str]] = field(default_factory=lambda: MappingProxyType({}))
     features: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))

@@ -61,7 +61,8 @@ def described(checkpoint: CheckpointAt) -> str:
 
 def _sentence(replica: ReplicaAt) -> str:
     held = ", ".join(f"{one} at {offset}" for offset, one in enumerate(replica.labels) if _is_left(replica, offset))
-    gone = "".join(f" {ghost.label}, once at {ghost.offset}, is gone." for ghost in replica.ghosts)
+    lost = (*replica.ghosts, *replica.replaced)
+    gone = "".join(f" {one.label}, once at {one.offset}, is gone." for one in lost)
     numbers = f"log end offset {replica.log_end_offset}, high watermark {replica.high_watermark}"
     return f"Broker {replica.broker} ({replica.role}): {held or 'no record'}; {numbers}.{gone}"
 
@@ -79,7 +80,8 @@ def _row(replica: ReplicaAt, split: Collection[int]) -> Iterator[Markup]:
     yield label(0, _TOP + 14, f"broker {replica.broker}", f"broker{faded}")
     yield label(0, _TOP + 29, replica.role, f"role{' leads' if replica.is_leader and replica.is_alive else ''}")
     for offset, record in enumerate(replica.labels):
-        yield _cell(offset, record, "diverged" if offset in split else _look(replica, offset), faded)
+        differs = offset in split and offset < replica.high_watermark
+        yield _cell(offset, record, "diverged" if differs else _look(replica, offset), faded)
     yield _open_end(replica.log_end_offset)
     for ghost in replica.ghosts:
         yield _cell(ghost.offset, ghost.label, "cut", faded)

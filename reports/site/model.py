@@ -26,6 +26,7 @@ class ReplicaAt:
         log_start_offset: what lies below was deleted.
         is_hung: its process is there, with its ports closed.
         ghosts: what it has cut, or forgotten, since the checkpoint before.
+        replaced: what it has cut since then at offsets where it has other records now.
     """
 
     broker: int
@@ -38,6 +39,7 @@ class ReplicaAt:
     is_alive: bool = True
     is_hung: bool = False
     ghosts: tuple[GoneRecord, ...] = ()
+    replaced: tuple[GoneRecord, ...] = ()
 
     @property
     def role(self) -> str:

@@ -16,7 +16,7 @@ from urllib.parse import quote
 from jinja2 import ChoiceLoader, FileSystemLoader
 from markupsafe import Markup
 
-from reports.html import breakable, style_sheet, template_environment
+from reports.html import breakable, content_policy, inline_scripts, style_sheet, template_environment
 from reports.site.figure import draw_checkpoint
 from reports.verdict_words import CONFORMANCE_LOOKS, PROMISE_LOOKS, decision, source_link
 
@@ -33,6 +33,7 @@ INDEX = "index"
 MARK = '<meta name="generator" content="kafka-conformance site">'
 """By this a page is known to be of a site."""
 _MARKUP = Markup(MARK)  # noqa: S704 - our own words
+SCRIPT = "find.js"
 OPEN_MAX = 6
 """With so many courses on a page all are unfolded; of more, the newest of each entry, if the entries are no more."""
 
@@ -73,8 +74,8 @@ def render_page(page: SitePage, place: PagePlace, about_lines: str, about_runs: 
     """
     return _rendered(
         "page.html.j2",
+        place,
         page=page,
-        place=place,
         open_courses=_open(page.entries),
         about_lines=about_lines,
         about_runs=about_runs,
@@ -87,7 +88,7 @@ def render_index(pages: Sequence[SitePage]) -> str:
     areas: dict[str, list[SitePage]] = {}
     for page in pages:
         areas.setdefault(page.area, []).append(page)
-    return _rendered("index.html.j2", areas=areas, place=PagePlace(INDEX, pages), total=len(pages), searched=searched)
+    return _rendered("index.html.j2", PagePlace(INDEX, pages), areas=areas, total=len(pages), searched=searched)
 
 
 def searched(page: SitePage) -> str:
@@ -110,8 +111,10 @@ def _is_drawn(course: PredictedCourse) -> bool:
     return bool(course.checkpoints or course.records or course.answers)
 
 
-def _rendered(name: str, **values: object) -> str:
-    return _environment().get_template(name).render(css=_css(), mark=_MARKUP, **values)
+def _rendered(name: str, place: PagePlace, **values: object) -> str:
+    script = () if place.key != INDEX else inline_scripts(SCRIPT)
+    head = {"css": _css(), "mark": _MARKUP if place.pages else "", "policy": content_policy(script), "script": script}
+    return _environment().get_template(name).render(place=place, **head, **values)
 
 
 @cache

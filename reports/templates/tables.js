@@ -71,8 +71,11 @@
     const update = () => {
       prepare();
       const words = sought.value.toLowerCase().split(/[\s,]+/).filter(Boolean);
-      const ofColumns = words.filter((word) => heads.some((head) => head.split(/[ ,]/).some((part) => part.startsWith(word))));
-      const columns = heads.map((head) => ofColumns.every((word) => head.includes(word)));
+      const names = (head, word) => head.split(/[ ,]+/).some((part) => part.startsWith(word) && !/^[0-9]/.test(part.slice(word.length)));
+      const ofColumns = words.filter((word) => heads.some((head) => names(head, word)));
+      const releases = ofColumns.filter((word) => /^[0-9]/.test(word)), modes = ofColumns.filter((word) => !/^[0-9]/.test(word));
+      const columns = heads.map((head) => modes.every((word) => names(head, word)) &&
+        (!releases.length || releases.some((word) => names(head, word))));
       const ofItems = words.filter((word) => !ofColumns.includes(word));
       for (const item of items) item.hidden = !isFound(item, ofItems, columns, ofColumns.length > 0);
       showColumns(columns);

@@ -13,6 +13,7 @@ import pytest
 from conformance.cli import main
 from conformance.commands.stepping import MARGIN_S, Stepper, TypedLines
 from conformance.console import Console
+from conformance.probes.connection import ProbeError
 from conformance.record.observations import read_observations
 from conformance.running.standstill import (
     UNHURRIED_S,
@@ -20,7 +21,7 @@ from conformance.running.standstill import (
     StandingFrame,
     Standstill,
     limits_of,
-    patience_s,
+    patience,
     unhurried,
 )
 from conformance.scenarios.vocabulary import await_outcome, brokers, pause, produce
@@ -132,6 +133,9 @@ def test_after_g_and_after_the_last_line_nobody_is_waited_for(
     assert "checkpoint 2 of 3" in capsys.readouterr().out
 
     looking.stepper.is_over = False
+    looking.type("closed\n")
+    looking.stepper.look(looking.run, looking.at(1))
+    assert not looking.stepper.is_over
     os.close(looking.typing)
     looking.stepper.look(looking.run, looking.at(2))
     assert looking.stepper.is_over
@@ -157,11 +161,28 @@ def test_a_run_goes_on_by_itself_before_something_ends(looking: Looking, capsys:
     assert not looking.stepper.is_over
 
 
-def test_the_first_limit_is_the_first_to_end() -> None:
-    found = limits_of({"broker 1": 10.0}, 60, {Label("m1"): 40.0}, {BrokerId(2): 12.5})
+def test_without_standard_input_a_run_goes_on(looking: Looking) -> None:
+    stepper = Stepper(Console(), TypedLines(None))
+    stepper.look(looking.run, looking.at(0))
+    assert stepper.is_over
 
-    assert [limit.at for limit in found] == [12.5, 40.0, 70.0]
+
+def test_a_broker_that_does_not_answer_while_somebody_looks_ends_no_run(looking: Looking) -> None:
+    def measure() -> MeasuredNumbers:
+        looking.type("\n")
+        raise ProbeError(1, "no answer")
+
+    looking.stepper.look(looking.run, replace(looking.at(0), measure=measure))
+    assert not looking.stepper.is_over
+
+
+def test_the_first_limit_is_the_first_to_end() -> None:
+    spec = ClusterSpec(find_release("4.4"), MetadataMode.KRAFT, patience_s=60, lag_s=65)
+    found = limits_of(1.0, spec, {"broker 1": 10.0}, {Label("m1"): 40.0}, {BrokerId(2): 12.5})
+
+    assert [limit.at for limit in found] == [12.5, 40.0, 66.0, 70.0]
     assert found[0].why == "broker 2 may leave the in-sync replicas"
+    assert found[2].why == "the lag time passes"
 
 
 # What an unhurried run waits for
@@ -194,18 +215,20 @@ def test_a_time_that_a_schedule_gives_stays() -> None:
 
 
 def test_brokers_wait_for_an_hour_unless_some_stand_still() -> None:
-    assert patience_s(schedule(produce("m0"))) == UNHURRIED_S
-    assert patience_s(schedule(produce("m0"), pause(2))) == PATIENCE_S
+    assert patience(schedule(produce("m0")))["patience_s"] == UNHURRIED_S
+    assert patience(schedule(produce("m0"), pause(2)))["patience_s"] == PATIENCE_S
 
 
 def test_a_patient_cluster_gives_up_no_frame_for_an_hour() -> None:
-    spec = ClusterSpec(find_release("4.4"), MetadataMode.KRAFT, patience_s=UNHURRIED_S)
+    spec = ClusterSpec(find_release("4.4"), MetadataMode.KRAFT, **patience(schedule(produce("m0"))))
     settings = imposed_settings(spec, Node(ProcessRole.BROKER, 1))
+    of_controller = imposed_settings(spec, Node(ProcessRole.CONTROLLER, 100))
 
     for name in ("request.timeout.ms", "replica.socket.timeout.ms", "controller.quorum.request.timeout.ms"):
         assert int(settings[name]) >= UNHURRIED_S * 1000, name
     assert int(settings["replica.lag.time.max.ms"]) > UNHURRIED_S * 1000
-    assert int(settings["connections.max.idle.ms"]) > UNHURRIED_S * 1000
+    for node in (settings, of_controller):
+        assert int(node["connections.max.idle.ms"]) > UNHURRIED_S * 1000
 
 
 def test_the_lag_time_of_a_schedule_stays_what_it_is() -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import pytest
 
+from conformance.record.verdict import Conformance
 from reports import run_pages, write_report
 from reports.html import OPENED_MAX
 from reports.load import load_runs
@@ -17,7 +19,7 @@ from tests.reports.page_reader import PageReader
 if TYPE_CHECKING:
     from pathlib import Path
 
-KEPT, DEVIATION = 1, 5
+KEPT, DEVIATION, LOST_AS_PREDICTED = 1, 5, 0
 KEPT_RUNS, DEVIATIONS = RUNS_IN_PAGE_MAX, OPENED_MAX + 1
 
 
@@ -59,6 +61,19 @@ def test_the_first_runs_that_need_to_be_looked_at_stay_in_the_page_and_every_run
     assert anchors <= set(reader.with_attribute("id"))
 
 
+def test_runs_that_were_not_run_have_no_page_and_those_that_deviate_stay_first(
+    many: list[Path], golden_paths: list[Path]
+) -> None:
+    runs = load_runs(many)
+    not_run = replace(runs[0], verdict=replace(runs[0].verdict, conformance=Conformance.NOT_RUN))
+    assert runs_apart([*runs[:RUNS_IN_PAGE_MAX], *[not_run] * 9]) == ()
+    (lost,) = load_runs([golden_paths[LOST_AS_PREDICTED]])
+    apart = runs_apart([*[replace(lost, anchor=f"lost-{n}") for n in range(OPENED_MAX)], *runs, not_run])
+    assert {run.anchor for run in apart if run.anchor.startswith("lost")} == {f"lost-{n}" for n in range(OPENED_MAX)}
+    assert len([run for run in apart if run.verdict.conformance is Conformance.DEVIATES]) == DEVIATIONS - OPENED_MAX
+    assert not_run not in apart
+
+
 def test_a_run_leads_to_its_page_and_from_there_back_and_to_its_evidence(written: Path) -> None:
     pages = [href for href in read(written).with_attribute("href") if href.startswith("report-runs/")]
     assert len(pages) == len(set(pages)) == KEPT_RUNS + 1
@@ -85,4 +100,7 @@ def test_a_shorter_report_removes_the_pages_of_a_longer_one_and_leaves_nothing_h
     assert [path.name for path in note.parent.iterdir()] == ["note.txt"]
     note.unlink()
     write_report(many[:2], out)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["all.html", "junit.xml", "report.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["all-runs", "all.html", "junit.xml", "report.json"]
+    (tmp_path / "all-runs" / "run-of-mine.html").write_text("mine")
+    write_report(many[:2], out)
+    assert (tmp_path / "all-runs" / "run-of-mine.html").exists(), "only pages of ours are removed"

@@ -123,7 +123,11 @@ def test_a_chapter_without_a_run_that_was_found_vanishes_and_a_shelf_with_one_op
 
 @pytest.mark.browser
 def test_the_matrix_is_narrowed_to_the_releases_that_are_named(page: Path) -> None:
-    every, one, none = acted(page, MATRIX, "", "find('tr 3.9')", "find('tr 4.3', 'Deviates')")
+    every, one, none, two, no_part = acted(
+        page, MATRIX, "", "find('tr 3.9')", "find('tr 4.3', 'Deviates')", "find('2.8 4.3')", "find('8.2')"
+    )
+    assert [words.split()[0] for words, _ in two["heads"]] == ["Scenario", "2.8.2", "4.3.1"]
+    assert no_part["shown"] == []
     assert every["count"] == "6 of 6 scenarios"
     verdicts = [
         "Deviates",

@@ -122,7 +122,8 @@ def _checkpoint(moment: Moment, logs: Logs, before: Logs) -> CheckpointAt:
 def _replica(moment: Moment, broker: BrokerId, logs: Logs, before: Mapping[BrokerId, tuple[str, ...]]) -> ReplicaAt:
     numbers = moment.replicas[broker]
     end = numbers.log_end_offset
-    ghosts = (GoneRecord(offset, one) for offset, one in enumerate(before.get(broker, ())) if offset >= end)
+    gone = [GoneRecord(offset, one) for offset, one in enumerate(before.get(broker, ()))]
+    replaced = (one for one in gone if one.offset < len(logs[broker]) and logs[broker][one.offset] != one.label)
     return ReplicaAt(
         broker=int(broker),
         labels=logs[broker],
@@ -133,7 +134,8 @@ def _replica(moment: Moment, broker: BrokerId, logs: Logs, before: Mapping[Broke
         is_in_sync=broker in moment.isr,
         is_alive=numbers.alive,
         is_hung=broker in moment.hung,
-        ghosts=tuple(ghosts),
+        ghosts=tuple(one for one in gone if one.offset >= end),
+        replaced=tuple(replaced),
     )
 
 

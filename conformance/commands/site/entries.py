@@ -65,7 +65,7 @@ def _steps(entry: Entry) -> tuple[str, ...]:
 
 def _release_that_runs(alike: Alike) -> str:
     """Return the options that name the newest line which runs an entry; nothing if it is the newest of all, or none."""
-    newest = max((line for lines in alike.values() for line in lines), key=_age)
+    newest = max(LADDER, key=_age)
     running = [line for course, lines in alike.items() if not course.not_run for line in lines]
     runs = max(running, key=_age, default=newest)
     return "" if runs == newest else f" {release_options(runs.rules)}"

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from conformance.record.directory import RunDirectoryError
 from conformance.record.run import open_run, read_run, runs_given
 from conformance.record.verdict import read_verdict
 from reports.site.model import MeasuredRun
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from conformance.record.directory import RunDirectory
     from conformance.record.run import Run
@@ -29,20 +30,28 @@ def about_runs(runs: Sequence[Path]) -> str:
     return SOME_GIVEN if runs else NONE_GIVEN
 
 
-def newest_runs(runs: Sequence[Path]) -> dict[tuple[str, str], RunDirectory]:
+def newest_runs(
+    runs: Sequence[Path], complain: Callable[[str], None] = lambda _: None
+) -> dict[tuple[str, str], RunDirectory]:
     """Return the newest judged run of every entry and line among run directories and directories of runs.
 
     Runs of a user's own Kafka, and runs held against another release's rules, say nothing of a release and are left
-    out.
+    out; so are, with a complaint, those of a directory of runs that cannot be read.
 
     Raises:
-        RunDirectoryError: what was given has no run, or one of another format.
+        RunDirectoryError: what was given has no run, or is one that cannot be read.
     """
     newest: dict[tuple[str, str], tuple[str, str, RunDirectory]] = {}
     for path in runs_given(runs) if runs else ():
-        run = open_run(path)
-        about = read_run(run)
-        if about.scenario is None or not _is_of_release(about) or read_verdict(run) is None:
+        try:
+            run = open_run(path)
+            about, verdict = read_run(run), read_verdict(run)
+        except RunDirectoryError as unreadable:
+            if path in runs:
+                raise
+            complain(f"left out: {unreadable}")
+            continue
+        if about.scenario is None or not _is_of_release(about) or verdict is None:
             continue
         key = (about.scenario, f"{about.kafka}/{about.metadata}")
         mark = (about.started or "", path.name)
@@ -52,7 +61,7 @@ def newest_runs(runs: Sequence[Path]) -> dict[tuple[str, str], RunDirectory]:
 
 
 def _is_of_release(about: Run) -> bool:
-    return about.rules_of is None and about.label is None and about.build is None
+    return about.rules_of is None and about.label is None and about.build is None and not about.no_fetch_sessions
 
 
 def with_runs(page: SitePage, runs: Mapping[tuple[str, str], RunDirectory], folder: Path) -> SitePage:

@@ -110,20 +110,20 @@ def write_site(console: Console, options: SiteOptions) -> int:
 
     Raises:
         UsageError: the directory holds files that are of no site, or cannot be written.
-        RunDirectoryError: what was given as runs has none, or one of another format.
+        RunDirectoryError: what was given as runs has none.
     """
     former = _former_pages(options.directory)
     check_writable(options.directory)
-    runs = newest_runs(options.runs)
+    runs = newest_runs(options.runs, console.complain)
     texts = _all_texts(console, options)
     pages = [*requirement_pages(texts), *defect_pages(texts), *setting_pages()]
     index = options.directory / f"{INDEX}.html"
-    written = {index: render_index(pages)}
+    written = {}
     told_of = about_lines(options.lines), about_runs(options.runs)
     for page in pages:
         file = options.directory / f"{page.key}.html"
         written[file] = render_page(with_runs(page, runs, file.parent), PagePlace(page.key, pages), *told_of)
-    _write(written, former)
+    _write({**written, index: render_index(pages)}, former)
     if console.as_json:
         console.answer_json({"site": str(index), "pages": len(pages)})
     else:
@@ -160,13 +160,15 @@ def _is_page(file: Path) -> bool:
 
 
 def _write(written: Mapping[Path, str], former: Sequence[Path]) -> None:
-    """Write every page, and take away those of a former site that are no more."""
+    """Write every page, the list last, each in one piece; then take away those of a former site that are no more."""
+    for file, text in written.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        whole = file.with_name(f".{file.name}.partial")
+        whole.write_text(text, encoding="utf-8")
+        whole.replace(file)
     for file in former:
         if file not in written:
             file.unlink()
-    for file, text in written.items():
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
 
 
 def _texts(entries: Sequence[Entry], lines: Sequence[Line], lanes: int) -> Iterator[EntryText]:

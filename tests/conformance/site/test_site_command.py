@@ -127,3 +127,15 @@ def test_a_directory_without_runs_is_refused(tmp_path: Path, capsys: pytest.Capt
     assert main(["site", str(tmp_path / "site"), "--runs", str(tmp_path / "none")]) == 2
     assert "none is not there" in capsys.readouterr().err
     assert not (tmp_path / "site" / "index.html").exists()
+
+
+def test_a_run_that_cannot_be_read_is_left_out_and_named(tmp_path: Path) -> None:
+    for golden, folder in ((loss(), "whole"), (deviation(), "damaged")):
+        write_golden(of_catalogue(replace(golden, run=golden.run | {"kafka": "4.3.1"})), tmp_path / folder)
+    (damaged,) = (tmp_path / "damaged").glob("*/run.json")
+    damaged.write_text("{")
+    complaints: list[str] = []
+    (damaged.parent).rename(tmp_path / "whole" / "damaged")
+    assert len(newest_runs([tmp_path / "whole"], complaints.append)) == 1
+    assert len(complaints) == 1
+    assert "damaged" in complaints[0]

@@ -133,3 +133,16 @@ def test_a_course_that_differs_says_in_what() -> None:
 def test_a_range_leaves_no_line_out(some: list[str], words: str) -> None:
     every = ["1/zookeeper", "2/zookeeper", "3/zookeeper", "4/zookeeper", "3/kraft", "4/kraft"]
     assert in_ranges(some, every, "all") == words
+
+
+def test_a_record_that_another_one_has_replaced_is_told_as_cut() -> None:
+    (entry,) = select(["TR-05/"])
+    text = entry_text(entry, (line_named("4.4.0"),))
+    replaced = [
+        (replica.broker, gone.label, gone.offset)
+        for course in text.courses
+        for checkpoint in course.checkpoints
+        for replica in checkpoint.replicas
+        for gone in replica.replaced
+    ]
+    assert replaced == [(1, "m4", 3)]
