@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 CAUGHT_S = 10.0
 """Within this time a follower that follows anything has fetched."""
-ELECTED_S = 30.0
+ELECTED_S = 60.0
 LOOK_EVERY_S = 0.05
 IN_SYNC_S = 120.0
 IN_SYNC_EVERY_S = 0.25

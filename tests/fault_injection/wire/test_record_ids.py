@@ -153,8 +153,10 @@ def test_records_of_another_kind_are_no_trouble() -> None:
 @pytest.mark.parametrize("version", ["0.10.2", "4.3"])
 def test_ids_of_real_records_stand_where_the_records_do(version: str, tmp_path: Path) -> None:
     lines = lines_of_a_run(version, tmp_path, ids=range(1000, 1400, 4))
-    sent = [one for line in lines if line["api"] == "Produce" for one in said(line, "request")]
-    appended = [one for line in lines if line["api"] == "Produce" for one in said(line, "response")]
+    produced = [line for line in lines if line["api"] == "Produce"]
+    answers = {frame(line): one for line in produced for one in said(line, "response") if one["error"] == 0}
+    sent = [one for line in produced for one in said(line, "request") if frame(line) in answers]
+    appended = list(answers.values())
     fetched = [one for line in lines if line["api"] == "Fetch" for one in said(line, "response") if "batches" in one]
     assert ids_of(sent) == ids_of(fetched) == list(range(1000, 1400, 4))
     offsets = [(one["base_offset"], one["count"]) for entry in fetched for one in entry["batches"]]
@@ -176,7 +178,7 @@ def lines_of_a_run(version: str, directory: Path, ids: range) -> list[dict[str, 
             proxy.trace_to(directory / "wire.ndjson")
             with Cluster.start(spec, jars_of(release), backend, proxy, directory / "cluster") as cluster:
                 create_topic(cluster, proxy)
-                settings = {"acks": "all", "linger.ms": 5, "batch.num.messages": 30}
+                settings = {"acks": "all", "linger.ms": 5, "batch.num.messages": 30, "max.in.flight": 1}
                 producer = Producer({"bootstrap.servers": relayed_bootstrap(cluster), **settings})
                 for one in ids:
                     producer.produce(TOPIC, key=key_of(one), value=b"v" * 100)
@@ -190,6 +192,11 @@ def lines_of_a_run(version: str, directory: Path, ids: range) -> list[dict[str, 
     finally:
         backend.close()
     return sorted(map(json.loads, (directory / "wire.ndjson").read_text().splitlines()), key=itemgetter("seq"))
+
+
+def frame(line: dict[str, Any]) -> tuple[int, int]:
+    """Return what ties an answer to its request; a broker that does not know yet that it leads refuses some."""
+    return line["connection"], line["correlation_id"]
 
 
 def said(line: dict[str, Any], direction: str) -> list[dict[str, Any]]:
