@@ -52,11 +52,18 @@ def runs_apart(runs: Sequence[RunView]) -> tuple[RunView, ...]:
 
 
 def _put(path: Path, text: str) -> None:
+    """Write a page in one piece; what is no file, such as a device, is written to and stays what it is."""
     path = path.resolve()  # a link stays one
     path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")
+        return
     whole = path.with_name(f".{path.name}.partial")
-    whole.write_text(text, encoding="utf-8")
-    whole.replace(path)
+    try:
+        whole.write_text(text, encoding="utf-8")
+        whole.replace(path)
+    finally:
+        whole.unlink(missing_ok=True)
 
 
 def _remove_others(folder: Path, addresses: dict[str, str]) -> None:

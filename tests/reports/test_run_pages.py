@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -104,3 +105,17 @@ def test_a_shorter_report_removes_the_pages_of_a_longer_one_and_leaves_nothing_h
     (tmp_path / "all-runs" / "run-of-mine.html").write_text("mine")
     write_report(many[:2], out)
     assert (tmp_path / "all-runs" / "run-of-mine.html").exists(), "only pages of ours are removed"
+
+
+def test_a_link_stays_a_link_and_what_is_no_file_stays_what_it_is(golden_paths: list[Path], tmp_path: Path) -> None:
+    (tmp_path / "link.html").symlink_to(tmp_path / "there.html")
+    write_report(golden_paths[:1], tmp_path / "link.html")
+    assert (tmp_path / "link.html").is_symlink()
+    assert "</html>" in (tmp_path / "there.html").read_text(encoding="utf-8")
+
+    os.mkfifo(tmp_path / "pipe")
+    reading = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    run_pages._put(tmp_path / "pipe", "a page")
+    assert os.read(reading, 99) == b"a page"
+    os.close(reading)
+    assert (tmp_path / "pipe").is_fifo()
