@@ -55,7 +55,8 @@ def add_guarantees(parser: Parser) -> None:
         help="releases, such as 3.9 or 2.8.0/zookeeper, or all (default: newest; of --full, --markdown, --json, "
         "--regenerate: all)",
     )
-    parser.add_argument("--metadata", choices=("zookeeper", "kraft"), help="one metadata mode (default: both)")
+    of_one = "one metadata mode (default: both; of one combination that is named, the newer of the release)"
+    parser.add_argument("--metadata", choices=("zookeeper", "kraft"), help=of_one)
     parser.add_argument("--regenerate", action="store_true", help="ask the explorer now, not the table that is kept")
     parser.add_argument(
         "--max-states", type=whole_number(1, 10**12), metavar="N", help="states after which a search gives up"
