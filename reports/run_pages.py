@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from conformance.record.directory import write_whole
 from conformance.record.verdict import Conformance
 from reports.chapters import FAILING, is_printed
 from reports.html import OPENED_MAX, render_html
@@ -54,16 +55,10 @@ def runs_apart(runs: Sequence[RunView]) -> tuple[RunView, ...]:
 def _put(path: Path, text: str) -> None:
     """Write a page in one piece; what is no file, such as a device, is written to and stays what it is."""
     path = path.resolve()  # a link stays one
-    path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and not path.is_file():
         path.write_text(text, encoding="utf-8")
-        return
-    whole = path.with_name(f".{path.name}.partial")
-    try:
-        whole.write_text(text, encoding="utf-8")
-        whole.replace(path)
-    finally:
-        whole.unlink(missing_ok=True)
+    else:
+        write_whole(path, text)
 
 
 def _remove_others(folder: Path, addresses: dict[str, str]) -> None:

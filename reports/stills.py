@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from reports.picture.cells import have_epochs
 from reports.picture.status import status_of
-from reports.story import CONTROLLER
+from reports.story import end_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -163,7 +163,7 @@ def _is_held(frame: HeldFrameView, step: int) -> bool:
 
 
 def _held_words(frame: HeldFrameView) -> str:
-    sender, receiver = ("the controller" if end == CONTROLLER else f"broker {end}" for end in frame.ends)
+    sender, receiver = map(end_words, frame.ends)
     return f"{frame.label.removesuffix(' held')} from {sender} to {receiver}"
 
 

@@ -141,6 +141,11 @@ class HeldFrameView:
         return f"between follower {self.follower} and leader {self.leader}"
 
 
+def end_words(end: int) -> str:
+    """Return who is at an end of a frame's way."""
+    return "the controller" if end == CONTROLLER else f"broker {end}"
+
+
 @dataclass(frozen=True, slots=True)
 class Story:
     """Everything the picture of a run shows over time.

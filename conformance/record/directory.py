@@ -158,8 +158,11 @@ def write_whole(path: Path, text: str) -> None:
     """Write a file by another name and rename it: it is the old one or the new one, never half of one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def run_name(kafka: str, metadata: str, scenario: str) -> str:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup
 
-from reports.picture.lanes import corners
+from reports.picture.lanes import corners, lane_name
 from reports.picture.layout import STRIP, bar_words
 from reports.picture.scale import change_at
-from reports.story import CONTROLLER
+from reports.story import end_words
 from reports.svg import element, group, label, text_width, titled
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def _replacements(story: Story, lane: Lane, scale: TimeScale) -> list[_Happening
 
 def _draw(lane: Lane, happening: _Happening, left: float) -> Markup:
     return group(
-        titled(f"{'controller' if lane.broker == CONTROLLER else f'broker {lane.broker}'}: {happening.says}"),
+        titled(f"{lane_name(lane)}: {happening.says}"),
         element(
             "line",
             x1=happening.x,
@@ -211,7 +211,7 @@ def draw_held_frames(story: Story, layout: PictureLayout) -> Markup:
 def _held(bar: Bar, layout: PictureLayout, proof: str) -> Markup:
     frame = bar.frame
     sender, receiver = frame.ends
-    words = f"{frame.label} ({frame.name}): from {_named(sender)} to {_named(receiver)}, {frame.ending}{proof}"
+    words = f"{frame.label} ({frame.name}): from {end_words(sender)} to {end_words(receiver)}, {frame.ending}{proof}"
     parts = [
         titled(words),
         _arrow(bar, layout, _edge(layout, sender, bar.y)),
@@ -228,10 +228,6 @@ def _held(bar: Bar, layout: PictureLayout, proof: str) -> Markup:
         _end(bar, layout, _edge(layout, receiver, bar.y)),
     ]
     return group(*parts)
-
-
-def _named(end: int) -> str:
-    return "the controller" if end == CONTROLLER else f"broker {end}"
 
 
 def _css(layout: PictureLayout, start: float, end: float) -> str:

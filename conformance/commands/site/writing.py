@@ -26,6 +26,7 @@ from conformance.commands.site.gathering import (
 )
 from conformance.commands.site.measured import NONE_GIVEN, about_runs, newest_runs, with_runs
 from conformance.commands.site.settings import setting_pages
+from conformance.record.directory import write_whole
 from conformance.registry import CATALOGUE, entries_named, select
 from fault_injection.releases import UsageError
 from reports.site.pages import INDEX, MARK, PagePlace, render_index, render_page
@@ -162,10 +163,7 @@ def _is_page(file: Path) -> bool:
 def _write(written: Mapping[Path, str], former: Sequence[Path]) -> None:
     """Write every page, the list last, each in one piece; then take away those of a former site that are no more."""
     for file, text in written.items():
-        file.parent.mkdir(parents=True, exist_ok=True)
-        whole = file.with_name(f".{file.name}.partial")
-        whole.write_text(text, encoding="utf-8")
-        whole.replace(file)
+        write_whole(file, text)
     for file in former:
         if file not in written:
             file.unlink()
