@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from conformance.commands import explored_brokers
+from conformance.commands import explored_brokers, explored_transactions
 from conformance.commands.exploring import ExploreOptions, explore_model
 from conformance.commands.parser import add_json, check_file, refuse, whole_number
 from fault_injection.releases import UsageError
@@ -49,6 +49,12 @@ def _published(parsed: argparse.Namespace) -> SearchSubject[int]:
 FAMILIES: tuple[Family, ...] = (
     Family((*PUBLISHED, *(name for name in NAMES if name not in PUBLISHED)), _published),
     Family(explored_brokers.NAMES, explored_brokers.subject, explored_brokers.add_options, explored_brokers.OPTIONS),
+    Family(
+        explored_transactions.NAMES,
+        explored_transactions.subject,
+        explored_transactions.add_options,
+        explored_transactions.OPTIONS,
+    ),
 )
 
 
@@ -83,8 +89,12 @@ def _is_given(parsed: argparse.Namespace, option: str) -> bool:
 
 MAX_STATES = 20_000_000
 DEFAULT = 2
-USELESS = {"AsyncIsr": "--records", "Brokers": "--log-size"}
-"""The constant that a model has no use for, by the model or the specification that it is a variant of."""
+USELESS = {
+    "AsyncIsr": ("--records",),
+    "Brokers": ("--log-size",),
+    "Transactions": ("--replicas", "--log-size", "--records", "--epochs"),
+}
+"""The constants that a model has no use for, by the model or the specification that it is a variant of."""
 CONSTANTS = (
     ("--replicas", "R", 1, 9, "replicas of the partition"),
     ("--log-size", "L", 1, 99, "slots of each log"),
@@ -104,6 +114,10 @@ EPILOG = """models:
   Brokers
       brokers of a release (--kafka) with its own rules and settings, half step by half step; it has
       no use for --log-size. What it finds can be run on real brokers (--write-schedule).
+  Transactions
+      one transactional id of a release (--kafka) and its transaction.version: its producers, its
+      coordinator and its partitions, request by request, in every order, with requests that are
+      late; it has constants of its own, see below.
 
 examples:
   kafka-conformance explore --model Kip101 --replicas 2 --log-size 2 --records 2 --epochs 2
@@ -117,6 +131,10 @@ examples:
   kafka-conformance explore --model Brokers --kafka 2.8.0 --invariant AcknowledgedSurvives --write-schedule found.yaml
   kafka-conformance run --schedule found.yaml --kafka 2.8.0
       how 2.8.0 loses an acknowledged record by clean elections, and that real brokers do
+  kafka-conformance explore --model Transactions --kafka 3.9.2 --late-requests EndTxn
+      how a late EndTxn commits half of the next transaction (KAFKA-17754)
+  kafka-conformance explore --model Transactions --kafka 4.4.0 --late 2 --fail-overs 1
+      the same and more with transaction.version 2: everything holds
 
 exit codes: 0 holds, 1 violated, 2 usage, 3 unfinished (--max-states), 130 interrupted, with the figures so far
 """
@@ -152,9 +170,8 @@ def add_explore(parser: Parser) -> None:
 
 
 def _explore(console: Console, parsed: argparse.Namespace) -> int:
-    useless = USELESS.get(parsed.model.partition("/")[0])
-    if useless is not None:
-        refuse(parsed, [useless], f"is a constant that {parsed.model} has no use for.")
+    useless = USELESS.get(parsed.model.partition("/")[0], ())
+    refuse(parsed, useless, f"is a constant that {parsed.model} has no use for.")
     if parsed.write_schedule is not None:
         check_file(parsed.write_schedule)
     for option, *_ in CONSTANTS:
