@@ -36,16 +36,26 @@ class Known(confluent_kafka.Producer):
 
     def __init__(self, settings: dict[str, Any]) -> None:
         super().__init__(settings)
-        self.has_failed = False
+        self.has_failed = self._is_to_fail = False
         self.made.append(self)
 
     def fail_for_good(self) -> None:
+        """Fail when the sender polls next: it alone knows that the producer has not been closed meanwhile."""
+        self.has_failed = self._is_to_fail = True
+
+    def poll(self, timeout: float = -1) -> int:  # type: ignore[explicit-override]  # from Python 3.12 on
+        """Fail if it is to, and serve events."""
+        if self._is_to_fail:
+            self._is_to_fail = False
+            self._fail()
+        return super().poll(timeout)
+
+    def _fail(self) -> None:
         """Fail as librdkafka's own tests have it: the producer's handle is the first field after Python's two."""
         (library,) = (Path(confluent_kafka.__file__).parents[1] / "confluent_kafka.libs").glob("librdkafka*.so*")
         test_fatal_error = ctypes.CDLL(str(library)).rd_kafka_test_fatal_error
         test_fatal_error.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p]
         handle = ctypes.c_void_p.from_address(id(self) + object.__basicsize__)
-        self.has_failed = True
         assert test_fatal_error(handle, OUT_OF_ORDER_SEQUENCE_NUMBER, b"as a test has it") == 0
 
 
