@@ -188,6 +188,7 @@ AREAS = {
     "RM": "What the controller asks of a broker",
     "FE": "Fetcher threads",
     "RC": "Reconciliation of every record",
+    "TX": "Transactions",
 }
 """Titles of the areas of requirements by the letters of their ids, in the order of the table."""
 

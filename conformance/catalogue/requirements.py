@@ -76,6 +76,13 @@ _SENTENCES = {
     "RC-01": "Every produced record is read back and held against a prediction that was frozen before.",
     "RC-02": "Lost, foreign, refused yet present, repeated, reordered, moved and changed records are told apart.",
     "RC-03": "A doctored topic, a doctored ledger and another release's rules are each noticed.",
+    "TX-01": "Of the producers with a transactional id only the one with the newest epoch writes and ends.",
+    "TX-02": "A leader appends each batch of a producer once, in the order of their sequence numbers.",
+    "TX-03": "Consumers of committed records are given all of a transaction, in every partition, or nothing.",
+    "TX-04": "Consumers of committed records read up to the first transaction that is open.",
+    "TX-05": "Whether a late EndTxn ends the next transaction is a matter of transaction.version.",
+    "TX-06": "Whether a late batch opens a transaction, or joins one, is a matter of release and transaction.version.",
+    "TX-07": "Whether a marker that is written twice ends the next transaction is a matter of the release.",
 }
 
 CHECKED_IN_EVERY_RUN = ("HW-01", "HW-09", "HW-10")

@@ -46,7 +46,7 @@ def produce(
         else:
             answer = coordinators.verify(coordinator, rules, question)
         if answer.error:
-            return log, coordinator, answer
+            return log, coordinator, INVALID_EPOCH if answer.error is rules.fenced else answer
     log, answer = append(log, rules, request)
     return log, coordinator, answer
 

@@ -146,6 +146,11 @@ UNKNOWN_IS_TAKEN = Rule(
     "KIP-360, ProducerAppendInfo.checkSequence",
     "A producer that a leader does not know may begin with any sequence number.",
 )
+UNKNOWN_BEGINS_ANEW = Rule(
+    "unknown-producer-begins-anew",
+    "KIP-890 part 2, ProducerAppendInfo.checkSequence",
+    "As every transaction has its epoch, a producer that a leader does not know has to begin with 0 again.",
+)
 NEXT_EPOCH = Rule(
     "producer-may-go-on-in-the-next-epoch",
     "KIP-360, InitProducerId v3",
@@ -219,6 +224,7 @@ TABLE: tuple[TransactionRow, ...] = (
     ),
     TransactionRow(UNKNOWN_IS_TOLD, between("1.0.0", "2.5.0"), {"unknown_producer": ErrorCode.UNKNOWN_PRODUCER_ID}),
     TransactionRow(UNKNOWN_IS_TAKEN, since("2.5.0"), {}),
+    TransactionRow(UNKNOWN_BEGINS_ANEW, HAS_FEATURE, {"unknown_producer": ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER}, 2),
     TransactionRow(NEXT_EPOCH, since("2.5.0"), {"goes_on_in_next_epoch": True}),
     TransactionRow(VERIFIED, since("3.6.0"), {"verifies": True}),
     TransactionRow(ABORTABLE, since("3.8.0"), {"not_in_transaction": ErrorCode.TRANSACTION_ABORTABLE}),

@@ -131,6 +131,7 @@ DECIDES_NOTHING = {
     "fenced-producer-is-told-so",
     "leader-remembers-five-batches",
     "unknown-producer-is-taken",
+    "unknown-producer-begins-anew",
     "producer-may-go-on-in-the-next-epoch",
     "unverified-batch-is-abortable",
     "produce-adds-its-partition",

@@ -40,6 +40,7 @@ def written(*sequences: int, epoch: int = 3, remembers: int = 5) -> PartitionLog
         ("1.0.0", 7, ErrorCode.UNKNOWN_PRODUCER_ID),
         ("2.4.1", 7, ErrorCode.UNKNOWN_PRODUCER_ID),
         ("2.5.0", 7, ErrorCode.NONE),
+        ("4.4.0", 7, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER),
     ],
 )
 def test_the_first_batch_of_a_producer(version: str, sequence: int, error: ErrorCode) -> None:

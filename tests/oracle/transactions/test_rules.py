@@ -35,7 +35,12 @@ def test_what_a_release_brought(older: str, newer: str, what: set[str]) -> None:
 
 
 def test_what_version_2_brought() -> None:
-    brought = {"produce-adds-its-partition", "every-transaction-ends-its-epoch", "batch-of-next-epoch-waits"}
+    brought = {
+        "produce-adds-its-partition",
+        "every-transaction-ends-its-epoch",
+        "batch-of-next-epoch-waits",
+        "unknown-producer-begins-anew",
+    }
     assert names("4.1.2", 2) - names("4.1.2", 1) == brought
     assert names("4.0.0") - names("4.0.1") == {"fencing-takes-two-epochs"}
 

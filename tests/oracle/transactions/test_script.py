@@ -1,0 +1,82 @@
+"""Does a script play as the release's rules have it, and does each act say what it is?"""
+
+from __future__ import annotations
+
+import pytest
+
+from oracle.transactions.rules import transaction_rules
+from oracle.transactions.script import Add, Deliver, End, Initialise, Look, MarkAgain, Send, predict
+
+
+def told(version: str, *acts: object, level: int | None = None) -> dict[str, object]:
+    return dict(predict(acts, transaction_rules(version, level)))  # type: ignore[arg-type]
+
+
+def last_look(answers: dict[str, object]) -> list[object]:
+    return [value for what, value in answers.items() if "to read_committed" in what]
+
+
+LATE = (Initialise(), Send("a1"), End(commits=False, late="first"), End(commits=False), Send("a2"))
+LATE_ABORT = (*LATE, Deliver("first"), Send("b2", 1), End(commits=True), Look("end"))
+
+
+@pytest.mark.parametrize(
+    ("version", "level", "read"),
+    [("3.9.2", None, [[], ["b2"]]), ("4.4.0", 1, [[], ["b2"]]), ("4.4.0", None, [["a2"], ["b2"]])],
+)
+def test_a_late_abort_loses_what_was_acknowledged(version: str, level: int | None, read: list[object]) -> None:
+    answers = told(version, *LATE_ABORT, level=level)
+    assert last_look(answers) == read
+    assert answers["3. the producer aborts, which is kept back as 'first': answer"] == "kept back"
+    late = answers["6. what was kept back as 'first' arrives: answer"]
+    assert late == ("PRODUCER_FENCED" if version == "4.4.0" and level is None else "NONE")
+    assert answers["8. the producer commits: answer"] == ("epoch 2" if late != "NONE" else "NONE")
+
+
+def test_a_partition_is_added_by_who_does_that() -> None:
+    old, new = (told(version, Initialise(), Send("a1"), Add(1)) for version in ("3.9.2", "4.4.0"))
+    assert set(old) - set(new) == {
+        "2. the producer sends a1 to partition 0: answer to AddPartitionsToTxn",
+        "3. the producer adds partition 1 to its transaction: answer",
+    }
+    assert len(told("3.9.2", Initialise(), Add(0), Send("a1"))) == 3
+
+
+def test_a_producer_that_goes_on_begins_its_sequences_anew() -> None:
+    acts = (Initialise(), Send("a1"), End(commits=False), Initialise(goes_on=True), Send("a2"), End(commits=True))
+    answers = told("3.9.2", *acts, Look("end"))
+    assert answers["4. the producer asks for its next epoch: answer"] == "epoch 1"
+    assert last_look(answers) == [["a2"], []]
+
+
+def test_a_refused_request_changes_nothing() -> None:
+    taken = (Initialise(), Send("a1"), Initialise(1), Send("a2"), End(commits=True), Look("end"))
+    answers = told("3.9.2", *taken)
+    assert answers["4. the producer sends a2 to partition 0: answer"] == "INVALID_PRODUCER_EPOCH"
+    assert answers["5. the producer commits: answer"] == "PRODUCER_FENCED"
+    assert answers["6. both partitions are read: end: log of partition 0"] == ["a1", "ABORT"]
+    assert told("3.9.2", Initialise(), End(commits=True))["2. the producer commits: answer"] == "INVALID_TXN_STATE"
+
+
+def test_who_goes_on_too_late_is_fenced() -> None:
+    acts = (Initialise(), Initialise(1), Initialise(goes_on=True))
+    assert told("3.9.2", *acts)["3. the producer asks for its next epoch: answer"] == "PRODUCER_FENCED"
+    assert told("3.9.2", Initialise(2, goes_on=True))["1. producer 3 asks for its next epoch: answer"] == "epoch 0"
+
+
+def test_the_same_record_again_is_there_once() -> None:
+    acts = (Initialise(), Send("a1"), Send("a2"), Send("a2", again=True), Send("a3", skips=2), End(commits=True))
+    answers = told("3.9.2", *acts, Look("end"))
+    assert answers["4. the producer sends a2 to partition 0 with the sequence number of the last one: answer"] == "NONE"
+    gap = answers["5. the producer sends a3 to partition 0, leaving out 2 sequence numbers: answer"]
+    assert gap == "OUT_OF_ORDER_SEQUENCE_NUMBER"
+    assert last_look(answers) == [["a1", "a2"], []]
+
+
+@pytest.mark.parametrize(("version", "answer"), [("4.1.2", "NONE"), ("4.4.0", "INVALID_PRODUCER_EPOCH")])
+def test_a_marker_again_is_of_the_partition_that_it_was_written_to(version: str, answer: str) -> None:
+    acts = (Initialise(), Send("a1"), Send("b1", 1), End(commits=True), Send("b2", 1), MarkAgain(1), MarkAgain(0))
+    answers = told(version, *acts, Look("end"))
+    assert answers["6. the last marker of partition 1 arrives again: answer"] == answer
+    assert answers["7. the last marker of partition 0 arrives again: answer"] == "NONE"
+    assert answers["8. both partitions are read: end: log of partition 0"] == ["a1", "COMMIT", "COMMIT"]
