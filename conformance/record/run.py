@@ -217,7 +217,7 @@ def read_run(run: RunDirectory) -> Run:
         RunDirectoryError: there is none, it is of another format, or it does not say what was run on what.
     """
     if not run.path.exists():
-        raise RunDirectoryError(f"{run.path} is not there")
+        raise RunDirectoryError(f"{run.path} does not exist")
     if not (run.path / RUN_FILE).is_file():
         raise RunDirectoryError(f"{run.path} is no run directory: it has no {RUN_FILE}")
     require_readable(run)

@@ -125,7 +125,7 @@ def test_of_two_runs_of_a_line_the_later_one_is_taken(tmp_path: Path) -> None:
 
 def test_a_directory_without_runs_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["site", str(tmp_path / "site"), "--runs", str(tmp_path / "none")]) == 2
-    assert "none is not there" in capsys.readouterr().err
+    assert "none does not exist" in capsys.readouterr().err
     assert not (tmp_path / "site" / "index.html").exists()
 
 
