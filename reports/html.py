@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 TEMPLATES = Path(__file__).parent / "templates"
 SCRIPTS, SCRIPTS_OF_MANY = ("stills.js",), ("tables.js",)
 """The scripts of the page, each once; a page of one run has nothing to be found or sorted."""
-SHEETS, SHEETS_OF_MANY = ("report.css", "chapters.css", "stills.css"), ("tables.css",)
+SHEETS, SHEETS_OF_MANY = ("report.css", "chapters.css", "stills.css", "print.css"), ("tables.css",)
 DASH = "\N{EM DASH}"
 """What stands in a cell without a run; the table's caption says so."""
 OPENED_MAX = 8
