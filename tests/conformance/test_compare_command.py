@@ -73,9 +73,7 @@ def test_a_record_that_was_acknowledged_at_another_offset_is_listed(
 ) -> None:
     old, new = (unpacked(f"{version}-tr-01", tmp_path / version) for version in ("0.10.2.2", "4.4.0"))
     _, told = compared(capsys, old.path, new.path)
-    assert (
-        "\nrecord m2\n  A: acknowledged at offset 1, present\n  B: acknowledged at offset 2, present\n"
-    ) in told
+    assert ("\nrecord m2\n  A: acknowledged at offset 1, present\n  B: acknowledged at offset 2, present\n") in told
     assert "\nrecord m0\n" not in told
     producers = told[told.index("in what producers are told") :].splitlines()[1:3]
     assert [line.split(" (step 14")[0] for line in producers] == [
