@@ -32,7 +32,7 @@ from conformance.record.topic import topic_files
 from conformance.record.wire import WIRE_FILE
 from conformance.running.recorder import Recorder, fault_marks
 from conformance.running.rest import Rest
-from conformance.running.standstill import patience, unhurried
+from conformance.running.standstill import TimedLook, patience, unhurried
 from conformance.running.topic_requests import remove_topic, require_all_running
 from conformance.schedules.topic_settings import topic_configs, user_settings
 from conformance.stages.beginning import begin_run
@@ -76,7 +76,7 @@ class Taken:
     """One run that brokers are no longer needed for: its topic was read.
 
     Attributes:
-        seconds: how long that took.
+        seconds: how long that took, without the time that somebody looked at it.
     """
 
     entry: Entry
@@ -116,8 +116,9 @@ class Pipeline:
         return self.finish([self.take(entry)])[0]
 
     def take(self, entry: Entry) -> Taken:
-        """Predict one catalogue entry, run it, and read its topic."""
+        """Predict one catalogue entry, run it, and read its topic; how long somebody looked at it does not count."""
         started = time.monotonic()
+        look = None if self.look is None else TimedLook(self.look)
         entry = entry if self.cluster_pool.fetch_sessions else without_sessions(entry)
         if self.look is not None and isinstance(entry, Scenario):
             entry = replace(entry, schedule=unhurried(entry.schedule))
@@ -125,9 +126,10 @@ class Pipeline:
         with judged_if_interrupted([run]):
             finished = None
             if self.predict(run, entry):
-                self.execute(run, entry)
+                replace(self, look=look).execute(run, entry)
                 finished = datetime.now(UTC).isoformat(timespec="seconds")
-            seconds = round(time.monotonic() - started, 3)
+            looked_for = 0.0 if look is None else look.seconds
+            seconds = round(time.monotonic() - started - looked_for, 3)
             write_digests(run, seconds=seconds, finished=finished)
             return Taken(entry, run, seconds)
 

@@ -53,8 +53,9 @@ if TYPE_CHECKING:
     from reports.story import Story
 
 TEMPLATES = Path(__file__).parent / "templates"
-SCRIPTS = ("stills.js", "tables.js")
-"""The scripts of the page, each once."""
+SCRIPTS, SCRIPTS_OF_MANY = ("stills.js",), ("tables.js",)
+"""The scripts of the page, each once; a page of one run has nothing to be found or sorted."""
+SHEETS, SHEETS_OF_MANY = ("report.css", "chapters.css", "stills.css", "print.css"), ("tables.css",)
 DASH = "\N{EM DASH}"
 """What stands in a cell without a run; the table's caption says so."""
 OPENED_MAX = 8
@@ -94,7 +95,7 @@ def render_html(
         shown_conformance=[word for word in Conformance if tally.conformance[word]],
         shown_promise=[word for word in PromiseKept if tally.promise[word]],
         files={} if len(runs) == 1 else {file.name: file.says for run in runs for file in run.evidence},
-        **_inside(),
+        **_inside(has_tables=len(runs) > 1),
         **_head(runs),
         operators=operator_rows(runs, what_is_lost),
         **_tables(runs),
@@ -112,10 +113,10 @@ def _tables(runs: Sequence[RunView]) -> dict[str, object]:
     }
 
 
-def _inside() -> dict[str, object]:
+def _inside(*, has_tables: bool) -> dict[str, object]:
     """Return what the page would else have to fetch, and its policy."""
-    scripts = inline_scripts(*SCRIPTS)
-    css = style_sheet("report.css", "chapters.css", "stills.css", "tables.css")
+    scripts = inline_scripts(*SCRIPTS, *(SCRIPTS_OF_MANY if has_tables else ()))
+    css = style_sheet(*SHEETS, *(SHEETS_OF_MANY if has_tables else ()))
     return {"css": css, "patterns": patterns(), "scripts": scripts, "policy": content_policy(scripts)}
 
 

@@ -88,7 +88,14 @@ def _row(record: PredictedRecord, found: RecordClass | None, told: OutcomeSeen |
         promise=record.promise,
         promise_reason=record.promise_reason or "",
         deviates=found is not None and found.deviates,
+        acknowledged_offset=_acknowledged_at(found, told),
     )
+
+
+def _acknowledged_at(found: RecordClass | None, told: OutcomeSeen | None) -> int | None:
+    if found is not None:
+        return found.acknowledged_offset
+    return None if told is None else told.offset
 
 
 def _fate(found: RecordClass) -> str:

@@ -63,7 +63,12 @@ class CheckpointView:
 
 @dataclass(frozen=True, slots=True)
 class RecordView:
-    """One produced record: prediction beside measurement."""
+    """One produced record: prediction beside measurement.
+
+    Attributes:
+        offset: the first one at which it is in the topic; None if it is not, or was not looked for.
+        acknowledged_offset: what its producer was told; None if it was told none.
+    """
 
     label: str
     acks: str
@@ -76,6 +81,7 @@ class RecordView:
     promise: str
     promise_reason: str
     deviates: bool
+    acknowledged_offset: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ def write_pages(
     runs: Sequence[RunView], out: Path, since: ChangesSince | None = None, what_is_lost: WhatIsLost | None = None
 ) -> None:
     """Write the page of some runs, and of many the pages beside it; remove those that an earlier report left there."""
-    folder = out.with_name(f"{out.stem}-runs")
+    folder = out.with_name(folder_name(out.name))
     addresses = {}
     for run in runs_apart(runs):
         page, back = folder / f"{run.anchor}.html", f"../{quote(out.name)}#{run.anchor}"
@@ -40,6 +40,12 @@ def write_pages(
         addresses[run.anchor] = quote(f"{folder.name}/{page.name}")
     _put(out, render_html(runs, out.parent, since, what_is_lost, addresses=addresses))
     _remove_others(folder, addresses)
+
+
+def folder_name(page: str) -> str:
+    """Return how the folder beside a page is called, which no other page beside it has: ``report.html`` report-runs."""
+    stem, _, suffix = page.rpartition(".")
+    return f"{stem}-runs" if stem and suffix == "html" else f"{page}.runs"
 
 
 def runs_apart(runs: Sequence[RunView]) -> tuple[RunView, ...]:

@@ -20,7 +20,7 @@ class WireAnswer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WireInvariant:
-    """How often one invariant was looked at and held; 0 if the run never exercised it."""
+    """How often one invariant was looked at and held; 0 if the run, as far as it was replayed, never exercised it."""
 
     number: int
     statement: str
@@ -90,6 +90,14 @@ class Wire:
     def held(self) -> tuple[WireInvariant, ...]:
         """Return the invariants that the run exercised."""
         return tuple(invariant for invariant in self.invariants if invariant.held)
+
+    @property
+    def idle(self) -> tuple[int, ...]:
+        """Return the numbers of those that were neither looked at nor broken."""
+        broken = "" if self.violation is None else self.violation.invariant
+        return tuple(
+            each.number for each in self.invariants if not each.held and not broken.startswith(f"{each.number},")
+        )
 
     @property
     def sentence(self) -> str:

@@ -101,6 +101,12 @@ def scenarios_of(choice: Choice) -> tuple[Entry, ...]:
     return select(choice.globs, choice.profile)
 
 
+SCHEDULES_ARE = (
+    "give a YAML schedule, a Python file with SCENARIOS, or a directory of them; "
+    "`kafka-conformance schedule-help --example TR-01` prints one to start from"
+)
+
+
 def _own(paths: tuple[Path, ...]) -> tuple[Entry, ...]:
     """Read the user's schedules; each needs an id of its own, by which runs and errors are told apart."""
     entries: dict[str, tuple[Path, Entry]] = {}
@@ -115,6 +121,8 @@ def _own(paths: tuple[Path, ...]) -> tuple[Entry, ...]:
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
     """Yield schedules' files, those of a directory by their names."""
     for path in paths:
+        if not path.exists():
+            raise ScheduleFileError(f"{path} does not exist: {SCHEDULES_ARE}")
         files = [path]
         if path.is_dir():
             files = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES or has_scenarios(file))

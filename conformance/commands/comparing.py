@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from conformance.console import Console
     from conformance.observation.parting import Parting, Remark
     from conformance.record.directory import RunDirectory
-    from reports.model import RunView
+    from reports.model import RecordView, RunView
 
 NOTHING = "nothing"
 SAME, DIFFERENT = 0, 1
@@ -159,7 +159,14 @@ def _verdict(run: RunView) -> dict[str, str]:
 
 
 def _records(run: RunView) -> dict[str, str]:
-    return {row.label: ", ".join(filter(None, (row.measured_outcome, row.measured_fate))) for row in run.records.rows}
+    return {row.label: ", ".join(filter(None, (_outcome(row), row.measured_fate))) for row in run.records.rows}
+
+
+def _outcome(record: RecordView) -> str:
+    """Return what a record's producer was told, with the offset if it was told one."""
+    if record.acknowledged_offset is None:
+        return record.measured_outcome
+    return f"{record.measured_outcome} at offset {record.acknowledged_offset}"
 
 
 def _measured(run: RunView) -> dict[str, str]:
@@ -172,17 +179,21 @@ class _Places:
     def __init__(self, run: RunDirectory) -> None:
         self._steps = [mark for mark in read_timeline(run) if mark.event is Event.STEP_STARTED]
 
-    def words(self, remark: Remark | None) -> str:
-        """Return what is said, and in which step; or that no more is."""
+    def words(self, remark: Remark | None, last: Remark | None) -> str:
+        """Return what is said, and in which step; or that nothing new is, after what was said last."""
         if remark is None:
-            return "says no more"
+            return "nothing in the whole run" if last is None else f"nothing new after: {self._told(last)}"
+        return self._told(remark)
+
+    def _told(self, remark: Remark) -> str:
         begun = [mark for mark in self._steps if mark.t_ns <= remark.at]
         where = f" (step {(begun[-1].step or 0) + 1}: {begun[-1].text})" if begun else " (before the first step)"
         return f"{remark.text.strip()}{where}"
 
 
 def _in_words(parting: Parting, first: _Places, second: _Places) -> PartingInWords:
-    return PartingInWords(parting.conversation, first.words(parting.first), second.words(parting.second))
+    a, b = first.words(parting.first, parting.last), second.words(parting.second, parting.last)
+    return PartingInWords(parting.conversation, a, b)
 
 
 def lines(compared: RunsCompared) -> Iterator[str]:

@@ -39,6 +39,7 @@ EPILOG = """examples:
   kafka-conformance explain TR-01 --kafka 0.10.2.2        one, in prose, with what that release must show
   kafka-conformance explain EL-03 --kafka 4.4.0           several, as a table
   kafka-conformance explain TR-01 --page tr-01.html       one requirement as an HTML page, on every release line
+  kafka-conformance explain TR-01 --page tr-01.html --runs runs    with how the newest runs on brokers have ended
 """
 
 
@@ -54,6 +55,14 @@ def add_explain(parser: Parser) -> None:
     parser.add_argument(
         "--page", type=Path, metavar="FILE", help="write one requirement, or entry, as an HTML page with figures"
     )
+    parser.add_argument(
+        "--runs",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="RUNS-DIR",
+        help="of --page: runs, or directories of runs, whose newest verdict of each entry and line is told",
+    )
     add_json(parser)
     parser.set_defaults(command=_explain)
 
@@ -64,7 +73,8 @@ def _explain(console: Console, parsed: argparse.Namespace) -> int:
         refuse(parsed, ["--kafka", "--metadata"], "is about the text: --page has every release line.")
         from conformance.commands.site.writing import write_alone  # noqa: PLC0415 - who asks for a page pays
 
-        return write_alone(console, parsed.globs, parsed.page)
+        return write_alone(console, parsed.globs, parsed.page, tuple(parsed.runs))
+    refuse(parsed, ["--runs"], "is about the page, which tells how runs have ended: give --page too.")
     if parsed.json:
         refuse(parsed, ["--full"], "is about the text: --json has the whole of each scenario.")
         refuse(parsed, ["--kafka", "--metadata"], "is about the predicted numbers, which --json does not have.")

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from conformance.console import Console
 
 ACKS = {"0": Acks.NONE, "1": Acks.LEADER, "all": Acks.ALL}
-CELL_OPTIONS = ("--acks", "--min-isr", "--unclean", "--replicas", "--faults")
+SETTINGS = ("--acks", "--min-isr", "--unclean", "--replicas")
+"""In the order in which a cell tells them."""
+CELL_OPTIONS = (*SETTINGS, "--faults")
 TABLE_OPTIONS = ("--regenerate", "--max-states", "--lanes", "--out", "--markdown", "--full")
 FAULTS = {faults_word(faults): faults for faults in Faults}
 DESCRIPTION = """Says what acknowledged records each combination of acks, min.insync.replicas, unclean election and
@@ -143,7 +145,13 @@ def _choices(releases: tuple[str, ...], parsed: argparse.Namespace) -> Choices:
         raise UsageError("settings are looked at on one release: --kafka V")
     rules = rules_of(Choice(kafka=releases[0], metadata=parsed.metadata))
     cells = _cells(parsed, *(Faults if parsed.faults is None else [FAULTS[parsed.faults]]))
-    return Choices(rules, cells, kept_answers(rules, cells))
+    return Choices(rules, cells, kept_answers(rules, cells), _defaults(parsed, cells[0]))
+
+
+def _defaults(parsed: argparse.Namespace, cell: GuaranteeCell) -> tuple[str, ...]:
+    """Return the settings of a cell that nobody named."""
+    told = zip(SETTINGS, cell.settings.split(), strict=True)
+    return tuple(setting for option, setting in told if not is_given(parsed, option))
 
 
 def _cells(parsed: argparse.Namespace, *kinds: Faults) -> tuple[GuaranteeCell, ...]:

@@ -40,11 +40,13 @@ class Choices:
     Attributes:
         faults: kinds of faults; all unless one was named.
         answers: what the table has for each kind.
+        defaults: the settings that were not named, and are looked at with their default, such as ``min.isr=1``.
     """
 
     rules: RuleSet
     cells: Sequence[GuaranteeCell]
     answers: Mapping[GuaranteeCell, SearchAnswer]
+    defaults: Sequence[str] = ()
 
     @property
     def one(self) -> GuaranteeCell:
@@ -114,6 +116,7 @@ def _as_json(choices: Choices) -> dict[str, Any]:
     return {
         "release": release_name(choices.rules),
         "settings": choices.one.settings,
+        "defaults": list(choices.defaults),
         "promise": _promise(choices),
         "faults": found,
         "entries": [{"name": entry.name, "predicted": _predicted(entry, choices)} for entry in choices.entries],
@@ -136,6 +139,8 @@ def _result_as_json(result: SearchResult) -> dict[str, Any]:
 
 def _lines(choices: Choices) -> Iterator[str]:
     yield f"{choices.one.settings} on Kafka {choices.rules.version} ({choices.rules.metadata.value})"
+    if choices.defaults:
+        yield f"not named, so by default: {' '.join(choices.defaults)}"
     yield f"promised: {_promise(choices)}"
     if choices.is_unclean_unheeded:
         yield f"unclean=on changes nothing: {why_unheeded(choices.rules.version)}"

@@ -198,7 +198,8 @@ def check_file(path: Path) -> None:
     if path.is_dir():
         raise UsageError(f"nothing can be written to {path}: it is a directory; name a file")
     if not path.parent.is_dir():
-        raise UsageError(f"nothing can be written to {path.parent}: it is no directory")
+        why = "it is no directory" if path.parent.exists() else "it does not exist"
+        raise UsageError(f"nothing can be written to {path.parent}: {why}")
 
 
 # How does a table look in a terminal? Columns as wide as their widest cell, two blanks between them.

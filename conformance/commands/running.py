@@ -33,6 +33,7 @@ from conformance.registry import entries_named
 from conformance.run_options import RunOptions, add_run_options, check_options, run_options
 from conformance.session import Task, in_pieces, in_running_order, seed_of, session_on
 from fault_injection.releases import UsageError, is_pinned
+from reports.version_matrix import metadata_words
 
 if TYPE_CHECKING:
     import argparse
@@ -234,7 +235,7 @@ def keep_until_interrupted(console: Console, bootstrap: str) -> None:
 
 
 def summarise(console: Console, finished: Sequence[Finished], report: Path, seed: int) -> None:
-    """Print verdicts and the report's place."""
+    """Print verdicts, the rules that judged if they are not the release's own, and the report's place."""
     if console.as_json:
         console.answer_json(as_json(finished))
         return
@@ -246,7 +247,14 @@ def summarise(console: Console, finished: Sequence[Finished], report: Path, seed
             f"{one.scenario:{width}}  {one.verdict.conformance.value:13} {promise:20} {one.seconds:5.1f} s  "
             f"{one.verdict.reason}"
         )
-    console.answer("\n".join((*lines, f"seed {seed}; report: {report}")))
+    console.answer("\n".join((*lines, f"seed {seed}; {_judged_by(finished)}report: {report}")))
+
+
+def _judged_by(finished: Sequence[Finished]) -> str:
+    """Return whose rules judged the runs, where they are not their release's own; else nothing."""
+    judged = (read_run(one.run) for one in finished)
+    rules = dict.fromkeys(f"{run.rules_of} {metadata_words(run.rules[1])}" for run in judged if run.rules_of)
+    return f"judged by the rules of {', '.join(rules)}; " if rules else ""
 
 
 def as_json(finished: Sequence[Finished]) -> dict[str, Any]:
@@ -264,6 +272,7 @@ def as_json(finished: Sequence[Finished]) -> dict[str, Any]:
                 "build": about.build,
                 "label": about.label,
                 "backend": about.backend,
+                "rules_of": about.rules_of,
                 "conformance": one.verdict.conformance.value,
                 "promise": promise,
                 "reason": one.verdict.reason,

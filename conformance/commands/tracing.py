@@ -13,6 +13,7 @@ from msgspec import NODEFAULT
 from conformance.commands.choosing import other_rules
 from conformance.commands.judgement import ended_otherwise
 from conformance.commands.parser import add_json, refuse
+from conformance.commands.trace_answer import exit_code_of, verdict_lines
 from conformance.judgement.verdicts import EXIT_CODES
 from conformance.observation.check import begin_replay, check_again, rules_of_run
 from conformance.observation.errors import TraceUnreadableError
@@ -81,7 +82,7 @@ def tell_trace(console: Console, options: TraceOptions) -> int:
             result = check_again(run, rules)
             judged = _judged_otherwise(run, result, options)
             console.answer_json(_as_json(result) | ({} if judged is None else {"judged_otherwise": judged}))
-            return _exit_code(result)
+            return exit_code_of(result)
         replay = begin_replay(run, rules)
         _tell(console, run, replay, options)
         result = replay.result()
@@ -95,7 +96,7 @@ def tell_trace(console: Console, options: TraceOptions) -> int:
     judged = _judged_otherwise(run, result, options)
     if judged is not None:
         console.answer(f"its verdict says otherwise: {judged}; `judge` judges the run again")
-    return _exit_code(result)
+    return exit_code_of(result)
 
 
 def _judged_otherwise(run: RunDirectory, result: TraceResult, options: TraceOptions) -> str | None:
@@ -129,7 +130,7 @@ def _as_json(result: TraceResult) -> dict[str, Any]:
     violation = (
         {} if result.violation is None else {"violation": as_plain(result.violation) | {"text": result.violation.text}}
     )
-    return {**as_plain(result), "is_checked": result.why_not is None, **violation}
+    return {**as_plain(result), "is_checked": result.why_not is None, "is_whole": result.is_whole, **violation}
 
 
 def _dumped(console: Console, run: RunDirectory) -> int:
@@ -148,12 +149,6 @@ def events_of_run(run: RunDirectory) -> Iterator[Told]:
         yield from EventStream(run)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise TraceUnreadableError(f"a line is none that the tester writes: {error!r}") from error
-
-
-def _exit_code(result: TraceResult) -> int:
-    if result.violation is not None:
-        return EXIT_CODES[Conformance.DEVIATES]
-    return EXIT_CODES[Conformance.HARNESS_ERROR if result.why_not is not None else Conformance.CONFORMS]
 
 
 def _tell(console: Console, run: RunDirectory, replay: Replay, options: TraceOptions) -> None:
@@ -194,26 +189,6 @@ def _is_told(event: Event) -> bool:
     return event is Event.STEP_STARTED or event.startswith(HOLD)
 
 
-def verdict_lines(result: TraceResult) -> Iterator[str]:
-    """Return what came out, line by line."""
-    checked = ", ".join(f"{count} {api}" for api, count in result.checked.items())
-    yield f"\n{result.frames} frames, of which the model was shown {checked or 'none'}; {result.events} events"
-    yield f"by the rules of {result.rules_of}:"
-    for invariant in result.invariants:
-        times = "time" if invariant.held == 1 else "times"
-        held = f"held {invariant.held} {times}" if invariant.held else "never exercised"
-        yield f"  {invariant.number} {held:>18}  {invariant.statement}"
-    if result.violation is not None:
-        yield f"\nnot allowed: {result.violation.text}"
-        for frame in result.violation.frames:
-            mark = ">" if frame.seq == result.violation.frame else " "
-            yield f"{mark} {frame.at_s:9.3f} #{frame.seq:<5} {frame.text}"
-    if result.why_not is not None:
-        yield f"\nnot checked: {result.why_not}"
-    elif result.violation is None:
-        yield "\nevery event is one that the rules allow"
-
-
 # Which options does ``trace`` have? Its part of the command line.
 
 
@@ -226,7 +201,8 @@ be true both are kept, until a frame decides."""
 EPILOG = """how to read it:
   seconds since the trace began, #number of the frame in wire.ndjson, what it shows. Fetches that bring no news
   are counted, not told (--all tells them). A frame that reached its receiver late was held.
-  At the end: how often each wire invariant held. One that was never exercised proves nothing.
+  At the end: how often each wire invariant held. One that was never exercised proves nothing. A check stops at the
+  first event that is not allowed: what comes after it was not looked at.
 
 examples:
   kafka-conformance trace runs/RUN                        the story of the wire, and the verdict

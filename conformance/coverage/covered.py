@@ -148,6 +148,8 @@ def read_other(path: Path) -> Covered:
     """
     try:
         return msgspec.json.decode(path.read_bytes(), type=Covered)
+    except FileNotFoundError as error:
+        raise CoverageFileError(f"{path} does not exist: give a file that `coverage` wrote") from error
     except (OSError, msgspec.DecodeError) as error:
         raise CoverageFileError(f"{path} is no coverage file: {error}; name another, or move it away") from error
 

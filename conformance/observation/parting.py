@@ -1,8 +1,9 @@
 """Where do the wires of two runs part? Each conversation of two brokers is compared from its first word on.
 
 Of an event stays what every release can say: who fetches from which offset, what the leader gives, where logs diverge,
-who leads, what producers are told. Epochs of a request, versions and times are left out, and so is what is said twice
-in a row. What one broker says to another comes in order; between conversations nothing is compared.
+who leads, what producers are told. Epochs of a request, versions and times are left out, and so is what brokers say
+twice in a row; a producer that is told the same again is told of another record. What one broker says to another comes
+in order; between conversations nothing is compared.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
     Link = tuple[int, int]
 
+TO_PRODUCERS = "what producers are told"
+
 
 class Remark(NamedTuple):
     """What was said in a conversation.
@@ -47,11 +50,16 @@ class Remark(NamedTuple):
 
 
 class Parting(NamedTuple):
-    """The first remarks of a conversation that differ; None where a run says no more."""
+    """The first remarks of a conversation that differ; None where a run says nothing new any more.
+
+    Attributes:
+        last: what that run had said last; None if it never said anything, or if both go on.
+    """
 
     conversation: str
     first: Remark | None
     second: Remark | None
+    last: Remark | None = None
 
 
 def partings(first: Iterable[Event], second: Iterable[Event]) -> list[Parting]:
@@ -68,15 +76,16 @@ def partings(first: Iterable[Event], second: Iterable[Event]) -> list[Parting]:
 def _parting(name: str, one: list[Remark], other: list[Remark]) -> Parting | None:
     for mine, yours in zip_longest(one, other):
         if mine is None or yours is None or mine.meaning != yours.meaning:
-            return Parting(name, mine, yours)
+            ended = one if mine is None else other if yours is None else []
+            return Parting(name, mine, yours, ended[-1] if ended else None)
     return None
 
 
 def conversations(events: Iterable[Event]) -> Mapping[str, list[Remark]]:
-    """Return what was said, by who said it to whom, without what was said twice in a row."""
+    """Return what was said, by who said it to whom, without what brokers said twice in a row."""
     told: defaultdict[str, list[Remark]] = defaultdict(list)
     for name, remark in _remarks(events):
-        if not told[name] or told[name][-1].meaning != remark.meaning:
+        if name == TO_PRODUCERS or not told[name] or told[name][-1].meaning != remark.meaning:
             told[name].append(remark)
     return told
 
@@ -96,7 +105,7 @@ def _remarks(events: Iterable[Event]) -> Iterator[tuple[str, Remark]]:
             case BrokerEnded() | BrokerStarted():
                 yield "ends and starts of brokers", Remark(event.at, (type(event), event.broker), event_text(event))
             case Acknowledged() | Refused():
-                yield "what producers are told", Remark(event.at, _told(event), event_text(event))
+                yield TO_PRODUCERS, Remark(event.at, _told(event), event_text(event))
             case _:
                 pass
 

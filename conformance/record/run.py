@@ -134,7 +134,7 @@ class Run:
         no_fetch_sessions: True if followers list every partition in every fetch, whatever a schedule says (the clusters
             of examinations set it themselves); else None.
         started: ISO 8601, UTC; ``finished`` likewise, None of a run that was cut off.
-        seconds: how long the run took until its topic was read.
+        seconds: how long the run took until its topic was read, without the time that somebody looked at it.
         kind: ``EXAMINATION``, or None of a scenario's run; ``steps`` are an examination's, in words.
         not_run: why the entry does not apply to the release.
         not_healed: why the cluster was replaced after the run.
@@ -217,7 +217,7 @@ def read_run(run: RunDirectory) -> Run:
         RunDirectoryError: there is none, it is of another format, or it does not say what was run on what.
     """
     if not run.path.exists():
-        raise RunDirectoryError(f"{run.path} is not there")
+        raise RunDirectoryError(f"{run.path} does not exist")
     if not (run.path / RUN_FILE).is_file():
         raise RunDirectoryError(f"{run.path} is no run directory: it has no {RUN_FILE}")
     require_readable(run)

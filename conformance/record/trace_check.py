@@ -14,7 +14,7 @@ TRACE_CHECK_FILE = "trace_check.json"
 
 @dataclass(frozen=True, slots=True)
 class InvariantCount:
-    """How often one invariant was looked at and held; 0 if the trace never exercised it."""
+    """How often one invariant was looked at and held; 0 if the trace, as far as it was replayed, never exercised it."""
 
     number: int
     name: str
@@ -62,11 +62,15 @@ class TraceViolation:
     frames: tuple[NearbyFrame, ...] = ()
 
     @property
+    def where(self) -> str:
+        """The frame that shows it, or the moment if none does."""
+        return f"at {self.at_s:.3f} s" if self.frame is None else f"frame {self.frame}"
+
+    @property
     def text(self) -> str:
         """What was observed and what would have been allowed, in one sentence."""
-        where = f"at {self.at_s:.3f} s" if self.frame is None else f"frame {self.frame}"
         broken = f"wire invariant {self.invariant}, {self.name.replace('_', ' ')}"
-        return f"{where}: {self.observed}; allowed: {self.allowed} ({broken}; {self.rule})"
+        return f"{self.where}: {self.observed}; allowed: {self.allowed} ({broken}; {self.rule})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,11 @@ class TraceResult:
     events: int = 0
     invariants: tuple[InvariantCount, ...] = ()
     seconds: float = 0.0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the trace was replayed to its end; the check stops at a violation, and where it cannot go on."""
+        return self.violation is None and self.why_not is None
 
     @property
     def shown(self) -> int:

@@ -7,6 +7,7 @@ as long as they can. What ends all the same, and when, a standstill says itself.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -107,6 +108,26 @@ def limits_of(
 
 Look: TypeAlias = "Callable[[RunDirectory, Standstill], None]"
 """Shows a person how a run stands; the run goes on when it returns."""
+
+
+@dataclass(slots=True)
+class TimedLook:
+    """A look that knows how long it has held a run up: that is no time of the run.
+
+    Attributes:
+        seconds: all looks together.
+    """
+
+    look: Look
+    seconds: float = 0.0
+
+    def __call__(self, run: RunDirectory, still: Standstill) -> None:
+        """Show how a run stands."""
+        began = time.monotonic()
+        try:
+            self.look(run, still)
+        finally:
+            self.seconds += time.monotonic() - began
 
 
 def patience(schedule: Schedule) -> dict[str, int]:

@@ -185,7 +185,7 @@ def jar_names_of_home(kafka_home: Path) -> list[str]:
     """
     names = sorted(file.name for file in (kafka_home / "libs").glob("*.jar"))
     if not names:
-        is_directory = "has no libs/*.jar" if kafka_home.is_dir() else "is not there"
+        is_directory = "has no libs/*.jar" if kafka_home.is_dir() else "does not exist"
         raise JarsUnavailableError(f"--kafka-home {kafka_home} is no directory of a Kafka: it {is_directory}.")
     return names
 

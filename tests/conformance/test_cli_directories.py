@@ -36,7 +36,7 @@ def sentence(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
 
 @pytest.mark.parametrize("command", ["judge", "report"])
 def test_a_run_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str) -> None:
-    assert f"{tmp_path / 'none'} is not there" in sentence(capsys, command, tmp_path / "none")
+    assert f"{tmp_path / 'none'} does not exist" in sentence(capsys, command, tmp_path / "none")
 
 
 @pytest.mark.parametrize("command", ["judge", "report"])
@@ -82,7 +82,7 @@ def test_a_page_makes_no_directories(capsys: pytest.CaptureFixture[str], tmp_pat
     out = tmp_path / "none" / "page.html"
     said = sentence(capsys, "report", write_ideal_run(tmp_path).path, "--out", out)
 
-    assert said == f"nothing can be written to {tmp_path / 'none'}: it is no directory"
+    assert said == f"nothing can be written to {tmp_path / 'none'}: it does not exist"
     assert not out.parent.exists()
 
 

@@ -126,9 +126,11 @@ def test_a_schedule_that_cannot_be_used_is_refused_with_its_place(
 
 
 def test_a_schedule_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    path = tmp_path / "none.yaml"
+    for path, command in ((tmp_path / "none.yaml", "predict"), (tmp_path / "none", "run")):
+        said = sentence(capsys, command, "--schedule", path)
 
-    assert sentence(capsys, "predict", "--schedule", path) == f"{path}: No such file or directory"
+        assert said.startswith(f"{path} does not exist: give a YAML schedule, a Python file with SCENARIOS, or a ")
+        assert said.endswith("`kafka-conformance schedule-help --example TR-01` prints one to start from")
 
 
 def test_rules_of_an_unknown_release_are_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

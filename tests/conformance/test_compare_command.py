@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from conformance.cli import main
+from tests.conformance.judgement.recorded_runs import unpacked
 from tests.conformance.observation.healthy_runs import begin_run, healthy
 from tests.conformance.observation.wire_files import MS
 from tests.conformance.run_files import change_run
@@ -51,12 +52,33 @@ def test_settings_and_the_first_other_word_are_told(tmp_path: Path, capsys: pyte
     assert told.endswith(
         "\nthe wires part first between broker 2 and its leader 1\n"
         "  A: broker 2 fetches at broker 1 from offset 1 (epoch 0, last fetched epoch 0) (step 1: checkpoint end)\n"
-        "  B: says no more\n"
+        "  B: nothing new after: broker 1 answers: high watermark 0, records at 0 of epoch 0 (step 1: checkpoint end)\n"
     )
     _, as_json = compared(capsys, whole.path, cut.path, "--json")
     answer = json.loads(as_json)
     assert answer["differences"][0]["what"] == "setting min.insync.replicas"
     assert answer["partings"][0]["conversation"] == "broker 2 and its leader 1"
+
+
+def test_what_one_run_alone_says_was_never_said_in_the_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole, cut = run_in(tmp_path / "a"), run_in(tmp_path / "b", frames=4)
+    _, told = compared(capsys, whole.path, cut.path)
+    assert "  B: nothing in the whole run\n" in told
+
+
+def test_a_record_that_was_acknowledged_at_another_offset_is_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old, new = (unpacked(f"{version}-tr-01", tmp_path / version) for version in ("0.10.2.2", "4.4.0"))
+    _, told = compared(capsys, old.path, new.path)
+    assert ("\nrecord m2\n  A: acknowledged at offset 1, present\n  B: acknowledged at offset 2, present\n") in told
+    assert "\nrecord m0\n" not in told
+    producers = told[told.index("in what producers are told") :].splitlines()[1:3]
+    assert [line.split(" (step 14")[0] for line in producers] == [
+        f"  {run}: a producer's record is acknowledged at {offset} (acks=all)" for run, offset in (("A", 1), ("B", 2))
+    ]
 
 
 def test_a_wire_that_cannot_be_read_is_no_difference(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

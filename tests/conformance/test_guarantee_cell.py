@@ -142,7 +142,7 @@ def test_a_setting_that_the_release_never_looks_at_is_named(
     told = lines(capsys, "--kafka", release, "--unclean", unclean, "--faults", "kills")
 
     assert any(line.startswith("unclean=on changes nothing: Kafka 3.") for line in told) is is_unheeded
-    assert ("KAFKA-12670" in "\n".join(told[:3])) is is_unheeded
+    assert ("KAFKA-12670" in "\n".join(told[:4])) is is_unheeded
 
 
 def test_its_commands_write_the_schedule_that_was_told_and_name_the_scenario(
@@ -168,7 +168,26 @@ def test_where_nothing_is_found_or_acknowledged_there_are_no_steps(capsys: pytes
     (kills,) = [line for line in told if line.startswith("kills: ")]
     assert re.fullmatch(r"kills: none found, RF 2 searched whole \([1-9],\d{3} states\); that is no proof", kills)
     assert not any(line[:4].strip().isdigit() for line in told)
-    assert lines(capsys, "--acks", "0")[1] == "promised: acks=0: nothing is acknowledged, and nothing promised"
+    assert lines(capsys, "--acks", "0")[2] == "promised: acks=0: nothing is acknowledged, and nothing promised"
+
+
+@pytest.mark.parametrize(
+    ("named", "defaults"),
+    [
+        (("--acks", "all"), "min.isr=1 unclean=off replicas=2"),
+        (("--unclean", "--replicas", "3"), "acks=all min.isr=1"),
+        (("--acks", "1", "--min-isr", "1", "--unclean", "off", "--replicas", "2"), ""),
+    ],
+)
+def test_settings_that_nobody_named_are_told_as_defaults(
+    capsys: pytest.CaptureFixture[str], named: tuple[str, ...], defaults: str
+) -> None:
+    asked = ("--kafka", "4.4.0", "--faults", "kills", *named)
+    told = lines(capsys, *asked)
+
+    assert (told[1] == f"not named, so by default: {defaults}") is bool(defaults)
+    assert ("by default" in "".join(told)) is bool(defaults)
+    assert json.loads("\n".join(lines(capsys, *asked, "--json")))["defaults"] == defaults.split()
 
 
 def test_settings_are_told_as_json(capsys: pytest.CaptureFixture[str]) -> None:

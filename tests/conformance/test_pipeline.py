@@ -155,6 +155,16 @@ def test_runs_are_answered_as_json_and_in_words(pipeline: Pipeline, capsys: pyte
     assert lines[2] == f"seed 5; report: {pipeline.runs / 'report.html'}"
 
 
+def test_rules_that_are_not_the_release_s_own_are_named(pipeline: Pipeline, capsys: pytest.CaptureFixture[str]) -> None:
+    finished = [failing(pipeline, HarnessError("no broker"))]
+    update_run(finished[0].run, rules_of="0.10.2.2", rules_metadata="zookeeper")
+    summarise(Console(), finished, pipeline.runs / "report.html", seed=5)
+    last = capsys.readouterr().out.splitlines()[-1]
+
+    assert last.startswith("seed 5; judged by the rules of 0.10.2.2 ZooKeeper; report: ")
+    assert as_json(finished)["runs"][0]["rules_of"] == "0.10.2.2"
+
+
 def test_the_same_seed_gives_the_same_record_ids_and_another_seed_others(pipeline: Pipeline) -> None:
     def other(seed: int) -> Pipeline:
         return replace(pipeline, seed=seed)

@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import re
 import time
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, cast
 
 import pytest
+from typing_extensions import override
 
 from conformance.cli import main
 from conformance.commands.stepping import MARGIN_S, Stepper, TypedLines
 from conformance.console import Console
+from conformance.pipeline import Pipeline
 from conformance.probes.connection import ProbeError
 from conformance.record.observations import read_observations
+from conformance.record.run import read_run
 from conformance.running.standstill import (
     UNHURRIED_S,
     Limit,
@@ -24,22 +27,28 @@ from conformance.running.standstill import (
     patience,
     unhurried,
 )
+from conformance.scenarios.truncation import RESTARTED_FOLLOWER
 from conformance.scenarios.vocabulary import await_outcome, brokers, pause, produce
 from fault_injection.cluster.imposed import imposed_settings
 from fault_injection.cluster.spec import PATIENCE_S, ClusterSpec, Node, ProcessRole, Timing
 from fault_injection.releases import MetadataMode, find_release
+from fault_injection.waiting import until
 from oracle.schedule import Schedule
 from oracle.steps.produce import Produce
 from oracle.vocabulary import BrokerId, Expectation, Label
+from tests.conformance.brokerless import brokerless_pipeline
 from tests.conformance.ideal_runs import write_ideal_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from conformance.catalogue.examination import Entry
     from conformance.record.directory import RunDirectory
     from conformance.record.observations import MeasuredCheckpoint, MeasuredNumbers
     from oracle.steps.step import Step
+
+LOOKED_S = 1.0
 
 
 @dataclass
@@ -243,6 +252,33 @@ def test_options_that_leave_nobody_who_looks_are_refused(
 ) -> None:
     assert main(["run", "TR-01", "--step", *options]) == 2
     assert "--step shows each checkpoint" in capsys.readouterr().err
+
+
+class _LookedAt(Pipeline):
+    """A pipeline whose runs are looked at, and that is all."""
+
+    @override
+    def execute(self, run: RunDirectory, entry: Entry) -> None:
+        assert self.look is not None
+        self.look(run, cast("Standstill", None))
+
+
+def test_the_time_of_looking_is_none_of_the_run(tmp_path: Path) -> None:
+    asked = brokerless_pipeline(tmp_path)
+    looks: list[float] = []
+
+    def look(*_: object) -> None:
+        began = time.monotonic()
+        until(lambda: time.monotonic() > began + LOOKED_S or None, deadline_s=60, what="the end of the look")
+        looks.append(time.monotonic() - began)
+
+    given = {each.name: getattr(asked, each.name) for each in fields(asked)} | {"look": look}
+    began = time.monotonic()
+    taken = _LookedAt(**given).take(RESTARTED_FOLLOWER)
+
+    assert looks
+    assert taken.seconds == read_run(taken.run).seconds
+    assert taken.seconds <= time.monotonic() - began - looks[0] + 0.001
 
 
 @pytest.mark.broker

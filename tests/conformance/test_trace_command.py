@@ -66,6 +66,15 @@ def test_the_rules_of_another_release_refuse_it_at_a_frame(
     assert "^ no rule allows this" in told
     assert "\nnot allowed: frame 5: " in told
     assert "\n>     0.004 #5     node 2 to node 1, Fetch v12" in told
+    assert "\nby the rules of 0.10.2.2 zookeeper, until the check stopped at frame 5:\n" in told
+    assert "  15      not looked at  acks=all succeeds" in told
+    assert "  24             broken  a broker sends only requests" in told
+    assert "never exercised" not in told
+    assert told.endswith(
+        "\nthe check stopped at frame 5, where these rules expect version 3; nothing after it was looked at\n"
+    )
+    _, as_json = answer(capsys, str(run.path), "--rules-of", "0.10.2", "--json")
+    assert json.loads(as_json)["is_whole"] is False
 
 
 def test_json_is_what_the_check_writes(run: RunDirectory, capsys: pytest.CaptureFixture[str]) -> None:
@@ -101,6 +110,8 @@ def test_a_trace_that_misses_a_frame_is_told_and_not_checked(
     code, told = answer(capsys, str(run.path))
     assert code == 4
     assert "not checked: wire.ndjson holds 9 lines of frames, it was ended with 10" in told
+    assert ", as far as the trace could be checked:" in told
+    assert "  22      not looked at  the high watermark stands still" in told
 
 
 @pytest.mark.parametrize("arguments", [(), ("--json",), ("--events",)])

@@ -14,7 +14,7 @@ from conformance.record.verdict import Conformance
 from reports import run_pages, write_report
 from reports.html import OPENED_MAX
 from reports.load import load_runs
-from reports.run_pages import RUNS_IN_PAGE_MAX, runs_apart
+from reports.run_pages import RUNS_IN_PAGE_MAX, folder_name, runs_apart
 from tests.reports.page_reader import PageReader
 
 if TYPE_CHECKING:
@@ -87,6 +87,22 @@ def test_a_run_leads_to_its_page_and_from_there_back_and_to_its_evidence(written
     assert files
     assert all((page.parent / unquote(href)).exists() for href in files)
     assert [item for item in own.named("details") if item.attributes.get("class") == "stills"]
+
+
+def test_pages_beside_each_other_have_folders_of_their_own(
+    many: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("a.html", "a.htm", "a.htm.html", "a", ".html", "a.html.html")
+    assert folder_name("a.html") == "a-runs"
+    assert len(set(map(folder_name, names))) == len(names)
+    monkeypatch.setattr(run_pages, "RUNS_IN_PAGE_MAX", 2)
+    first, second = (
+        write_report(many[start : start + 3], tmp_path / f"a.{end}") for start, end in ((0, "html"), (3, "htm"))
+    )
+    for page in (first, second):
+        pages = [href for href in read(page).with_attribute("href") if href.startswith("a") and href.endswith(".html")]
+        assert len(pages) == 3
+        assert all((tmp_path / href).is_file() for href in pages)
 
 
 def test_a_shorter_report_removes_the_pages_of_a_longer_one_and_leaves_nothing_half_written(

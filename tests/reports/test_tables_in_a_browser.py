@@ -44,6 +44,13 @@ const all = [];
 ACTS
 return all;
 }"""
+BEYOND_THEIR_WORDS = """() => [...document.querySelectorAll("table.requirements th button")].map((button) => {
+  const words = document.createRange();
+  words.selectNodeContents(button);
+  return button.getBoundingClientRect().bottom - words.getBoundingClientRect().bottom;
+})"""
+"""How much lower than its words does each button end, its mark included?"""
+A_LINE_PX = 10
 RUNS, MATRIX, REQUIREMENTS = "#verdicts", "table.matrix", "table.requirements"
 ROWS = tuple(
     Row(f"{letters}-{number:02}", f"Row {number} holds.", area)
@@ -183,6 +190,23 @@ def test_without_script_no_control_stands_in_a_page_and_every_row_does(page: Pat
         assert not reader.with_attribute("hidden")
         assert len(reader.with_attribute("data-of")) == rows
         assert len([item for item in reader.named("script") if "localeCompare" in item.words]) == 1
+
+
+def test_a_page_of_one_run_has_nothing_to_sort_and_no_script_for_it(golden_paths: list[Path], tmp_path: Path) -> None:
+    text = write_report(golden_paths[:1], tmp_path / "one.html").read_text(encoding="utf-8")
+    reader = PageReader(text)
+    assert not reader.with_attribute("data-sorts")
+    assert not reader.with_attribute("data-finds")
+    assert len(reader.named("script")) == text.count("sha256-") == 1
+    assert "localeCompare" not in text
+    assert ".tools" not in text
+
+
+@pytest.mark.browser
+def test_the_mark_of_a_column_that_sorts_stands_beside_its_words(requirement_page: Path) -> None:
+    beyond: list[float] = answered(requirement_page, BEYOND_THEIR_WORDS)
+    assert len(beyond) == 3
+    assert max(beyond) < A_LINE_PX
 
 
 def test_the_script_ranks_every_verdict_that_a_page_can_have() -> None:

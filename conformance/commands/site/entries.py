@@ -136,6 +136,8 @@ def _by_line(told: Mapping[Line, str], every: Sequence[str]) -> tuple[WordsByLin
 
 def about_lines(lines: Sequence[Line]) -> str:
     """Return which lines pages speak of, in a sentence or two."""
+    if len(lines) == 1:
+        return f"One release line is told: {lines[0].text}."
     if tuple(lines) != LADDER:
         return f"These release lines are told: {', '.join(line.text for line in lines)}."
     return (

@@ -16,9 +16,9 @@ def in_ranges(some: Collection[str], every: Sequence[str], all_of_them: str) -> 
     Args:
         some: the releases, such as ``3.9.2/kraft``.
         every: all that there are, in each mode the older first; a range leaves none of these out.
-        all_of_them: what is said if it is every one.
+        all_of_them: what is said if it is every one of several.
     """
-    if len(some) == len(every):
+    if len(some) == len(every) > 1:
         return all_of_them
     return "; ".join(
         f"{', '.join(ranges)} ({name})"

@@ -24,7 +24,7 @@ from conformance.commands.site.gathering import (
     page_at,
     requirement_pages,
 )
-from conformance.commands.site.measured import NONE_GIVEN, about_runs, newest_runs, with_runs
+from conformance.commands.site.measured import about_runs, newest_runs, with_runs
 from conformance.commands.site.settings import setting_pages
 from conformance.record.directory import write_whole
 from conformance.registry import CATALOGUE, entries_named, select
@@ -192,18 +192,27 @@ def _leave_interrupts_to_the_parent() -> None:
 # ``explain --page``: the same page alone. Of a requirement, of a known defect, or of one entry.
 
 
-def write_alone(console: Console, globs: Sequence[str], file: Path) -> int:
+def write_alone(console: Console, globs: Sequence[str], file: Path, runs: tuple[Path, ...] = ()) -> int:
     """Write the page of one requirement, known defect or entry as a file of its own.
+
+    Args:
+        console: told where the page is, and which runs are left out.
+        globs: names of entries.
+        file: where the page goes.
+        runs: run directories, or directories of runs, whose newest verdicts are told.
 
     Raises:
         UsageError: several pages are named, or the file cannot be written.
+        RunDirectoryError: what was given as runs has none.
         UnknownEntryError: nothing is called that.
     """
     key, entries = _named(globs)
     check_file(file)
+    measured = newest_runs(runs, console.complain)
     lanes = 1 if len(entries) <= FEW else _processors()
     page = page_at(key, {text.name: text for text in _texts(entries, LADDER, lanes)})
-    file.write_text(render_page(page, PagePlace(key), about_lines(LADDER), NONE_GIVEN), encoding="utf-8")
+    page = with_runs(page, measured, file.parent)
+    file.write_text(render_page(page, PagePlace(key), about_lines(LADDER), about_runs(runs)), encoding="utf-8")
     if console.as_json:
         console.answer_json({"page": str(file), "entries": [entry.name for entry in entries]})
     else:

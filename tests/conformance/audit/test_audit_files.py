@@ -89,7 +89,8 @@ def test_without_files_none_is_named(monkeypatch: pytest.MonkeyPatch, capsys: py
     ("given", "told"),
     [
         (["--html", "{}"], "it is a directory; name a file"),
-        (["--sarif", "{}/none/audit.sarif"], "it is no directory"),
+        (["--sarif", "{}/none/audit.sarif"], "none: it does not exist"),
+        (["--sarif", "{}/good.yaml/audit.sarif"], "good.yaml: it is no directory"),
         (["--junit", "{}/a", "--html", "{}/a"], "--html and --junit both name"),
         (["--baseline", "{}/good.yaml", "--html", "{}/good.yaml"], "--baseline and --html both name"),
         (["--write-baseline", "{}/there.yaml"], "it is there, and is not overwritten"),

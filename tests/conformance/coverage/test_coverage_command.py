@@ -91,7 +91,7 @@ def test_only_what_was_drawn_is_to_be_held(tmp_path: Path, capsys: pytest.Captur
     [
         (("--edge", "nothing"), "edge nothing: there is no such edge in this graph"),
         (("--kafka", "9.9.9"), "9.9.9"),
-        (("--merge", "nowhere.json"), "nowhere.json is no coverage file"),
+        (("--merge", "nowhere.json"), "nowhere.json does not exist"),
         (("--merge", "other-decisions.json"), "decisions that cannot be read"),
         (("--count", "nowhere"), "nowhere"),
         (("--sample", "9999"), "--sample 9999: this graph has "),

@@ -67,12 +67,13 @@ def test_a_file_of_another_release_is_refused(tmp_path: Path) -> None:
         read_covered(tmp_path / "x.json", rules_for("4.3.1", MetadataMode.KRAFT))
 
 
-@pytest.mark.parametrize("content", [None, b"{", b'{"kafka": 4}'])
-def test_what_is_no_coverage_file_is_named(tmp_path: Path, content: bytes | None) -> None:
-    if content is not None:
-        (tmp_path / "x.json").write_bytes(content)
+@pytest.mark.parametrize("content", [b"{", b'{"kafka": 4}'])
+def test_what_is_no_coverage_file_is_named(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "x.json").write_bytes(content)
     with pytest.raises(CoverageFileError, match=r"x\.json is no coverage file"):
         read_other(tmp_path / "x.json")
+    with pytest.raises(CoverageFileError, match=r"none\.json does not exist: give a file that `coverage` wrote"):
+        read_other(tmp_path / "none.json")
 
 
 def test_graphs_of_other_bounds_have_other_names() -> None:

@@ -37,7 +37,7 @@ def refused(*arguments: str) -> bool:
         (("--schedules", "0"), "--schedules"),
         (("--schedules", "1", "--kafka", "9.9.9"), "9.9.9"),
         (("--schedules", "1", "--seed", "x"), "--seed"),
-        (("--schedules", "1", "--guided-by", "nowhere.json"), "nowhere.json is no coverage file"),
+        (("--schedules", "1", "--guided-by", "nowhere.json"), "nowhere.json does not exist"),
         (("--schedules", "1", "--steps", "kill,rol"), "no step is called 'rol'"),
         (("--schedules", "1", "--rules-of", "4.4.0+maximal-isr"), "take it away with ~maximal-isr"),
         (("--schedules", "1", "--rules-of", "9.9.9"), "9.9.9"),

@@ -63,7 +63,7 @@ class Talk:
 
 def parted(one: Talk, other: Talk) -> list[tuple[str, str, str]]:
     found = partings(one.events, other.events)
-    return [(each.conversation, *(part.text.strip() if part else "-" for part in each[1:])) for each in found]
+    return [(each.conversation, *(part.text.strip() if part else "-" for part in each[1:3])) for each in found]
 
 
 def test_the_same_said_at_other_times_in_other_versions_and_more_often_does_not_part() -> None:
@@ -114,6 +114,28 @@ def test_ends_of_brokers_and_words_to_producers_part() -> None:
     other = Talk().say(BrokerEnded, broker=2, clean=True).say(Refused, acks=Acks.ALL, error="NOT_ENOUGH_REPLICAS")
     assert [where for where, *_ in parted(one, other)] == ["ends and starts of brokers", "what producers are told"]
     assert parted(one, one) == []
+
+
+def test_a_producer_that_is_told_the_same_again_is_told_of_another_record() -> None:
+    again = Talk()
+    for offset in (0, 1, 1):
+        again.say(Acknowledged, acks=Acks.ALL, base_offset=offset, last_offset=offset)
+    on = Talk()
+    for offset in (0, 1, 2):
+        on.say(Acknowledged, acks=Acks.ALL, base_offset=offset, last_offset=offset)
+    ((_, a, b),) = parted(again, on)
+    assert a == "a producer's record is acknowledged at 1 (acks=all)"
+    assert b == "a producer's record is acknowledged at 2 (acks=all)"
+
+
+def test_the_one_that_says_nothing_new_is_known_by_what_it_said_last() -> None:
+    quiet, other = Talk().fetch(0, (0, 0, 0)).fetch(1).fetch(1), Talk().fetch(0, (0, 0, 0)).fetch(1).fetch(2)
+    for one, two in ((quiet, other), (other, quiet)):
+        ((_, _, _, last),) = partings(one.events, two.events)
+        assert last is not None
+        assert last.text.startswith("broker 2 fetches at broker 1 from offset 1")
+    ((_, _, _, last),) = partings(Talk().events, Talk().heard(1).events)
+    assert last is None
 
 
 def test_an_answer_whose_request_was_not_seen_is_passed_over() -> None:

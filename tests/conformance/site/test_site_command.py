@@ -70,6 +70,7 @@ def test_a_file_is_no_directory_for_a_site(tmp_path: Path, capsys: pytest.Captur
         (["TR-*"], "--page is about one requirement or known defect, and TR-* is of TR-01, TR-02"),
         (["TR-01", "--full"], "--full is about the text"),
         (["TR-01", "--kafka", "4.4.0"], "--kafka is about the text: --page has every release line"),
+        (["TR-01", "--runs", "no-such-runs"], "no-such-runs does not exist"),
     ],
 )
 def test_what_is_no_page_is_said(
@@ -87,6 +88,22 @@ def test_a_page_alone_is_one_file_without_ways_to_others(tmp_path: Path) -> None
     assert here
     assert {href.partition("/")[0] for href in told.with_attribute("href") if href not in here} == {"https:"}
     assert "no runs were given" in " ".join(one.words for one in told.named("p"))
+
+
+def test_a_page_alone_tells_how_the_newest_runs_have_ended(tmp_path: Path) -> None:
+    write_golden(of_catalogue(loss()), tmp_path / "runs")
+    page = tmp_path / "page.html"
+    assert main(["explain", "TR-01", "--page", str(page), "--runs", str(tmp_path / "runs")]) == 0
+    told = PageReader(page.read_text(encoding="utf-8"))
+    assert [row.words.split()[:2] for row in told.named("tr") if "/zookeeper" in row.words] == [
+        ["0.10.2.2/zookeeper", "Conforms"]
+    ]
+    assert "no runs were given" not in " ".join(one.words for one in told.named("p"))
+
+
+def test_runs_are_told_on_a_page_only(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "TR-01", "--runs", "runs"]) == 2
+    assert "--runs is about the page, which tells how runs have ended: give --page too" in capsys.readouterr().err
 
 
 def test_a_row_without_entries_of_its_own_has_a_page_too(tmp_path: Path) -> None:
@@ -125,7 +142,7 @@ def test_of_two_runs_of_a_line_the_later_one_is_taken(tmp_path: Path) -> None:
 
 def test_a_directory_without_runs_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["site", str(tmp_path / "site"), "--runs", str(tmp_path / "none")]) == 2
-    assert "none is not there" in capsys.readouterr().err
+    assert "none does not exist" in capsys.readouterr().err
     assert not (tmp_path / "site" / "index.html").exists()
 
 

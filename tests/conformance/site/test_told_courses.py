@@ -10,7 +10,7 @@ import pytest
 from conformance.catalogue.ladder import LADDER
 from conformance.commands.choosing import entry_prediction
 from conformance.commands.site.courses import checkpoints_of, courses_of, differences, logs_at
-from conformance.commands.site.entries import entry_text
+from conformance.commands.site.entries import about_lines, entry_text
 from conformance.commands.site.gathering import lines_of
 from conformance.commands.site.ranges import in_ranges
 from conformance.line import line_named
@@ -133,6 +133,14 @@ def test_a_course_that_differs_says_in_what() -> None:
 def test_a_range_leaves_no_line_out(some: list[str], words: str) -> None:
     every = ["1/zookeeper", "2/zookeeper", "3/zookeeper", "4/zookeeper", "3/kraft", "4/kraft"]
     assert in_ranges(some, every, "all") == words
+
+
+def test_one_line_is_told_by_its_name() -> None:
+    assert in_ranges(["4/kraft"], ["4/kraft"], "every line") == "4 (KRaft)"
+    assert about_lines([line_named("4.4.0")]) == "One release line is told: 4.4.0/kraft."
+    assert about_lines([line_named("4.3.1"), line_named("4.4.0")]).startswith(
+        "These release lines are told: 4.3.1/kraft,"
+    )
 
 
 def test_a_record_that_another_one_has_replaced_is_told_as_cut() -> None:

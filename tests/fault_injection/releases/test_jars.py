@@ -42,7 +42,7 @@ def test_kafka_home_replaces_the_jars_wherever_a_broker_looks_from(
 def test_a_kafka_home_without_jars_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"is no directory of a Kafka: it has no libs/\*\.jar\.$"):
         jars_of(find_release("4.3"), kafka_home=tmp_path)
-    with pytest.raises(UsageError, match=r"is no directory of a Kafka: it is not there\.$"):
+    with pytest.raises(UsageError, match=r"is no directory of a Kafka: it does not exist\.$"):
         jars_of(find_release("4.3"), kafka_home=tmp_path / "absent")
 
 
