@@ -16,7 +16,7 @@ HANGS = Examination(
         "stands still; from 3.6 on the leader asks the coordinator, and refuses the batch."
     ),
     sources=("TX-06", "KIP-890", "KAFKA-14402"),
-    explanation="Up to 3.5 a1 stands behind the marker of its own transaction, and and what follows it is read by nobody.",
+    explanation="Up to 3.5 a1 stands behind the marker of its own transaction; what follows it is never read.",
     where=WITH_TRANSACTIONS,
     examined=by("transaction_scripts:HANGS"),
 )
