@@ -70,6 +70,7 @@ AT_NIGHT = {
     "tests/project/test_release.py": r"::test_a_release_is_built_",
     # Whole runs of the command line, the like of which .ci/run has every time.
     "tests/conformance/examining/test_fetchers_with_brokers.py": r"\[FE-03\]",
+    "tests/conformance/examining/test_transactions_with_brokers.py": r"\[(2\.8\.2|3\.9\.2/)|::test_by_other_",
     "tests/integration/test_attach_composed.py": r"::test_a_container_",
     "tests/integration/test_clean_up.py": r"\[SIGTERM-Spark",
     "tests/integration/test_composed_clusters.py": r"\[zookeeper\]",

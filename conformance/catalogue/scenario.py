@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.where import EVERYWHERE, Where
+from oracle.vocabulary import AREAS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from conformance.catalogue.questions import ScheduleQuestion
     from oracle.schedule import Schedule
 
-REQUIREMENT_ID = re.compile(r"^(HW|TR|LE|IS|AC|EL|RM|FE|RC)-\d\d$")
+REQUIREMENT_ID = re.compile(rf"^({'|'.join(AREAS)})-\d\d$")
 QUICK = ("quick", "full")
 """The profiles of an entry that every run takes unless told otherwise."""
 FULL = ("full",)

@@ -9,17 +9,19 @@ from conformance.commands.parser import whole_number
 from fault_injection.releases import UsageError
 from oracle.explorer.model import Always, SearchSubject, Sometimes
 from oracle.rules.release import plain_version
-from oracle.transactions.model import KINDS, TransactionBounds, Transactions, worded
+from oracle.rules.transactions import TRANSACTION_VERSIONS, transaction_rules
+from oracle.transactions.model import KINDS, TransactionBounds, Transactions
+from oracle.transactions.producers import worded
 from oracle.transactions.properties import ALWAYS, SOMETIMES
-from oracle.transactions.rules import TRANSACTION_VERSIONS, transaction_rules
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping
 
-    from oracle.transactions.model import Producer, World
-    from oracle.transactions.rules import TransactionRules
-    from oracle.transactions.state import Batch, Request
+    from oracle.rules.transactions import TransactionRules
+    from oracle.transactions.model import TxnWorld
+    from oracle.transactions.producers import Producer
+    from oracle.transactions.state import Request, TxnBatch
 
 NAMES = ("Transactions",)
 AMOUNTS = (
@@ -41,7 +43,7 @@ OPTIONS = (
 )
 """What this model reads; each is None where it is not given."""
 LATE_REQUESTS: Mapping[str, type[Request]] = {
-    {"EndTransaction": "EndTxn", "AddPartition": "AddPartitionsToTxn", "WriteMarker": "WriteTxnMarkers"}.get(
+    {"AddPartitionToTxn": "AddPartitionsToTxn", "ProduceBatch": "Produce", "WriteTxnMarker": "WriteTxnMarkers"}.get(
         kind.__name__, kind.__name__
     ): kind
     for kind in sorted(KINDS, key=lambda kind: kind.__name__)
@@ -78,7 +80,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def subject(parsed: argparse.Namespace) -> SearchSubject[World]:
+def subject(parsed: argparse.Namespace) -> SearchSubject[TxnWorld]:
     """Return what to search.
 
     Raises:
@@ -130,7 +132,7 @@ def _constants(rules: TransactionRules, bounds: TransactionBounds) -> dict[str, 
     return {**constants, "reuses_sequences": bounds.reuses_sequences}
 
 
-def lines(world: World) -> Iterator[str]:
+def lines(world: TxnWorld) -> Iterator[str]:
     """Tell a state: the coordinator, the logs, the producers, what is late, what was promised."""
     coordinator = world.coordinator
     partitions = f", partitions {', '.join(map(str, coordinator.partitions))}" if coordinator.partitions else ""
@@ -148,7 +150,7 @@ def lines(world: World) -> Iterator[str]:
         yield f"transactions: {', '.join(told).replace('_', ' ')}"
 
 
-def _cell(batch: Batch) -> str:
+def _cell(batch: TxnBatch) -> str:
     if batch.record is None:
         return f"{'COMMIT' if batch.commits else 'ABORT'}/{batch.epoch}"
     return f"t{batch.record.transaction + 1}/{batch.epoch}"

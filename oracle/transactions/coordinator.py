@@ -15,17 +15,17 @@ from oracle.transactions.state import (
     COMPLETED_BY,
     NO_EPOCH,
     PREPARED_BY,
-    AddPartition,
+    AddPartitionToTxn,
     Answer,
     Coordinator,
-    EndTransaction,
+    EndTxn,
     InitProducerId,
-    Phase,
-    WriteMarker,
+    TxnPhase,
+    WriteTxnMarker,
 )
 
 if TYPE_CHECKING:
-    from oracle.transactions.rules import TransactionRules
+    from oracle.rules.transactions import TransactionRules
 
 OK = Answer()
 CONCURRENT = Answer(ErrorCode.CONCURRENT_TRANSACTIONS)
@@ -40,9 +40,9 @@ def init_producer_id(
     """Give the producer its epoch. A transaction that is under way is aborted first, and the producer asks again."""
     if coordinator.phase.is_prepared:
         return coordinator, CONCURRENT
-    if coordinator.phase is Phase.ONGOING:
+    if coordinator.phase is TxnPhase.ONGOING:
         return fence(coordinator, rules), CONCURRENT
-    expected = request.expected
+    expected = request.expected if rules.goes_on_in_next_epoch else None  # before, the request has no place for it
     if expected is not None and expected not in (coordinator.epoch, coordinator.last_epoch):
         return coordinator, Answer(rules.fenced)
     if expected is not None and expected != coordinator.epoch:
@@ -50,14 +50,14 @@ def init_producer_id(
     else:
         last = NO_EPOCH if expected is None else coordinator.epoch
         begun = coordinator._replace(epoch=coordinator.epoch + 1, last_epoch=last)
-    return begun._replace(phase=Phase.EMPTY, has_bumped=False), Answer(epoch=begun.epoch)
+    return begun._replace(phase=TxnPhase.EMPTY, has_bumped=False), Answer(epoch=begun.epoch)
 
 
 def fence(coordinator: Coordinator, rules: TransactionRules) -> Coordinator:
     """Abort a transaction that is under way, in an epoch that its producer does not have: for another, or in time."""
     epochs = 2 if rules.bumps_twice_to_fence else 1
     return coordinator._replace(
-        phase=Phase.PREPARE_ABORT,
+        phase=TxnPhase.PREPARE_ABORT,
         epoch=coordinator.epoch + epochs,
         last_epoch=NO_EPOCH,
         has_bumped=rules.bumps_at_end,
@@ -65,18 +65,18 @@ def fence(coordinator: Coordinator, rules: TransactionRules) -> Coordinator:
 
 
 def add_partition(
-    coordinator: Coordinator, rules: TransactionRules, request: AddPartition
+    coordinator: Coordinator, rules: TransactionRules, request: AddPartitionToTxn
 ) -> tuple[Coordinator, Answer]:
     """Take a partition into the transaction, which begins with its first one."""
     refused = _refused(coordinator, rules, request.epoch)
     if refused is not None:
         return coordinator, refused
-    had = coordinator.partitions if coordinator.phase is Phase.ONGOING else ()
+    had = coordinator.partitions if coordinator.phase is TxnPhase.ONGOING else ()
     partitions = had if request.partition in had else tuple(sorted((*had, request.partition)))
-    return coordinator._replace(phase=Phase.ONGOING, partitions=partitions, has_bumped=False), OK
+    return coordinator._replace(phase=TxnPhase.ONGOING, partitions=partitions, has_bumped=False), OK
 
 
-def verify(coordinator: Coordinator, rules: TransactionRules, request: AddPartition) -> Answer:
+def verify(coordinator: Coordinator, rules: TransactionRules, request: AddPartitionToTxn) -> Answer:
     """Say whether a partition is in the transaction."""
     refused = _refused(coordinator, rules, request.epoch)
     if refused is not None:
@@ -90,13 +90,13 @@ def _refused(coordinator: Coordinator, rules: TransactionRules, epoch: int) -> A
     return CONCURRENT if rules.waits_for_markers and coordinator.phase.is_prepared else None
 
 
-def end(coordinator: Coordinator, rules: TransactionRules, request: EndTransaction) -> tuple[Coordinator, Answer]:
+def end(coordinator: Coordinator, rules: TransactionRules, request: EndTxn) -> tuple[Coordinator, Answer]:
     """Decide how the transaction ends, and answer before the markers are written."""
     phase = coordinator.phase
     ends_nothing = rules.bumps_at_end and not request.commits and _has_no_transaction(coordinator, request.epoch)
     if rules.fences_requests and not ends_nothing and not _is_epoch_to_end(coordinator, request.epoch):
         return coordinator, Answer(rules.fenced)
-    if phase is Phase.ONGOING or ends_nothing:
+    if phase is TxnPhase.ONGOING or ends_nothing:
         epoch = coordinator.epoch + rules.bumps_at_end
         prepared = coordinator._replace(
             phase=PREPARED_BY[request.commits],
@@ -111,7 +111,7 @@ def end(coordinator: Coordinator, rules: TransactionRules, request: EndTransacti
 
 
 def _has_no_transaction(coordinator: Coordinator, epoch: int) -> bool:
-    return epoch == coordinator.epoch and (coordinator.phase is Phase.EMPTY or coordinator.phase.is_complete)
+    return epoch == coordinator.epoch and (coordinator.phase is TxnPhase.EMPTY or coordinator.phase.is_complete)
 
 
 def _is_epoch_to_end(coordinator: Coordinator, epoch: int) -> bool:
@@ -122,18 +122,18 @@ def _is_epoch_to_end(coordinator: Coordinator, epoch: int) -> bool:
 # What the coordinator does by itself.
 
 
-def markers(coordinator: Coordinator) -> tuple[WriteMarker, ...]:
+def markers(coordinator: Coordinator) -> tuple[WriteTxnMarker, ...]:
     """Return the markers that are still to be written."""
     if not coordinator.phase.is_prepared or coordinator.has_given_up:
         return ()
-    commits = coordinator.phase is Phase.PREPARE_COMMIT
+    commits = coordinator.phase is TxnPhase.PREPARE_COMMIT
     return tuple(
-        WriteMarker(coordinator.epoch, partition, commits, coordinator.coordinator_epoch)
+        WriteTxnMarker(coordinator.epoch, partition, commits, coordinator.coordinator_epoch)
         for partition in coordinator.partitions
     )
 
 
-def marker_answered(coordinator: Coordinator, marker: WriteMarker, answer: Answer) -> Coordinator:
+def marker_answered(coordinator: Coordinator, marker: WriteTxnMarker, answer: Answer) -> Coordinator:
     """Take a leader's answer to a marker."""
     if answer.error in GIVES_UP:
         return coordinator._replace(has_given_up=True)
@@ -145,7 +145,7 @@ def completed(coordinator: Coordinator) -> Coordinator:
     """Complete the transaction once every marker is written."""
     if coordinator.partitions:
         return coordinator
-    return coordinator._replace(phase=COMPLETED_BY[coordinator.phase is Phase.PREPARE_COMMIT])
+    return coordinator._replace(phase=COMPLETED_BY[coordinator.phase is TxnPhase.PREPARE_COMMIT])
 
 
 def fail_over(coordinator: Coordinator) -> Coordinator:

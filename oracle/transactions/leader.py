@@ -13,19 +13,19 @@ from oracle.transactions import coordinator as coordinators
 from oracle.transactions.state import (
     NO_EPOCH,
     NO_SEQUENCE,
-    AddPartition,
+    AddPartitionToTxn,
     Answer,
-    Batch,
     PartitionLog,
-    Produce,
+    ProduceBatch,
     ProducerEntry,
-    WriteMarker,
+    TxnBatch,
+    WriteTxnMarker,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from oracle.transactions.rules import TransactionRules
+    from oracle.rules.transactions import TransactionRules
     from oracle.transactions.state import Coordinator, Record
 
 OK = Answer()
@@ -33,14 +33,14 @@ INVALID_EPOCH = Answer(ErrorCode.INVALID_PRODUCER_EPOCH)
 
 
 def produce(
-    log: PartitionLog, coordinator: Coordinator, rules: TransactionRules, request: Produce
+    log: PartitionLog, coordinator: Coordinator, rules: TransactionRules, request: ProduceBatch
 ) -> tuple[PartitionLog, Coordinator, Answer]:
     """Append a batch, or refuse it; the coordinator may be asked first, and adds the partition then (KIP-890)."""
     entry = log.producer
     if rules.waits_for_last_epoch and entry.is_open and entry.epoch < request.epoch:
         return log, coordinator, Answer(ErrorCode.CONCURRENT_TRANSACTIONS)
     if rules.verifies and not entry.is_open:
-        question = AddPartition(request.epoch, request.record.partition)
+        question = AddPartitionToTxn(request.epoch, request.record.partition)
         if rules.adds_by_produce:
             coordinator, answer = coordinators.add_partition(coordinator, rules, question)
         else:
@@ -51,7 +51,7 @@ def produce(
     return log, coordinator, answer
 
 
-def append(log: PartitionLog, rules: TransactionRules, request: Produce) -> tuple[PartitionLog, Answer]:
+def append(log: PartitionLog, rules: TransactionRules, request: ProduceBatch) -> tuple[PartitionLog, Answer]:
     """Append a batch whose epoch and sequence number fit; one that is there already is answered as appended."""
     entry = log.producer
     if rules.checks_sequences and request.epoch == entry.epoch and request.sequence in entry.sequences:
@@ -62,10 +62,10 @@ def append(log: PartitionLog, rules: TransactionRules, request: Produce) -> tupl
     kept = entry.sequences if request.epoch == entry.epoch else ()
     sequences = kept if request.sequence == NO_SEQUENCE else (*kept, request.sequence)[-rules.remembers :]
     appended = entry._replace(epoch=request.epoch, sequences=sequences, is_open=True)
-    return PartitionLog((*log.batches, Batch(request.epoch, request.sequence, request.record)), appended), OK
+    return PartitionLog((*log.batches, TxnBatch(request.epoch, request.sequence, request.record)), appended), OK
 
 
-def _refusal(entry: ProducerEntry, rules: TransactionRules, request: Produce) -> ErrorCode | None:
+def _refusal(entry: ProducerEntry, rules: TransactionRules, request: ProduceBatch) -> ErrorCode | None:
     """Return why a batch is not appended, None if it is."""
     if rules.fences_batches and request.epoch < entry.epoch:
         return ErrorCode.INVALID_PRODUCER_EPOCH
@@ -77,7 +77,7 @@ def _refusal(entry: ProducerEntry, rules: TransactionRules, request: Produce) ->
     return None if request.sequence == expected else ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
 
 
-def write_marker(log: PartitionLog, rules: TransactionRules, request: WriteMarker) -> tuple[PartitionLog, Answer]:
+def write_marker(log: PartitionLog, rules: TransactionRules, request: WriteTxnMarker) -> tuple[PartitionLog, Answer]:
     """Append a marker, which ends what the producer has open here, whichever transaction that is."""
     entry = log.producer
     is_known = request.epoch == entry.epoch
@@ -91,7 +91,7 @@ def write_marker(log: PartitionLog, rules: TransactionRules, request: WriteMarke
     ended = ProducerEntry(
         request.epoch, entry.sequences if is_known else (), coordinator_epoch=request.coordinator_epoch
     )
-    return PartitionLog((*log.batches, Batch(request.epoch, NO_SEQUENCE, None, request.commits)), ended), OK
+    return PartitionLog((*log.batches, TxnBatch(request.epoch, NO_SEQUENCE, None, request.commits)), ended), OK
 
 
 def marker_dropped(log: PartitionLog) -> PartitionLog:
@@ -99,7 +99,7 @@ def marker_dropped(log: PartitionLog) -> PartitionLog:
     return PartitionLog(log.batches[:-1], _entry_of(log.batches[:-1]))
 
 
-def _entry_of(batches: tuple[Batch, ...]) -> ProducerEntry:
+def _entry_of(batches: tuple[TxnBatch, ...]) -> ProducerEntry:
     """Return what a leader reads of the producer from its log; the coordinator's epoch does not matter here."""
     entry = ProducerEntry()
     for batch in batches:
@@ -113,7 +113,7 @@ def _entry_of(batches: tuple[Batch, ...]) -> ProducerEntry:
 
 
 @lru_cache(maxsize=1 << 16)
-def outcomes(batches: tuple[Batch, ...]) -> Mapping[Record, tuple[bool, ...]]:
+def outcomes(batches: tuple[TxnBatch, ...]) -> Mapping[Record, tuple[bool, ...]]:
     """Return of every record with a marker behind it, for each time that it is there, whether it commits."""
     decided: dict[Record, tuple[bool, ...]] = {}
     pending: list[Record] = []
@@ -127,7 +127,7 @@ def outcomes(batches: tuple[Batch, ...]) -> Mapping[Record, tuple[bool, ...]]:
     return decided
 
 
-def last_stable_offset(batches: tuple[Batch, ...]) -> int:
+def last_stable_offset(batches: tuple[TxnBatch, ...]) -> int:
     """Return the first offset of the transaction that is open, or the log's end: read_committed sees what is below."""
     end = len(batches)
     for offset in reversed(range(end)):
@@ -137,7 +137,7 @@ def last_stable_offset(batches: tuple[Batch, ...]) -> int:
     return end
 
 
-def read_committed(batches: tuple[Batch, ...]) -> tuple[Record, ...]:
+def read_committed(batches: tuple[TxnBatch, ...]) -> tuple[Record, ...]:
     """Return the records that a consumer with isolation.level read_committed is given, in order."""
     stable = batches[: last_stable_offset(batches)]
     seen: list[Record] = []

@@ -12,84 +12,44 @@ requests, fail-overs of the coordinator, time-outs, producers that take the id o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from oracle.error_codes import ErrorCode
 from oracle.transactions import coordinator as coordinators
 from oracle.transactions import leader as leaders
+from oracle.transactions.producers import (
+    CommitPromise,
+    Producer,
+    Stage,
+    added,
+    at_end,
+    given_up,
+    name_of,
+    told,
+    worded,
+)
 from oracle.transactions.state import (
-    AddPartition,
+    AddPartitionToTxn,
     Answer,
     Coordinator,
-    EndTransaction,
+    EndTxn,
     InitProducerId,
     PartitionLog,
-    Phase,
-    Produce,
+    ProduceBatch,
     Record,
-    WriteMarker,
+    TxnPhase,
+    WriteTxnMarker,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from oracle.transactions.rules import TransactionRules
+    from oracle.rules.transactions import TransactionRules
     from oracle.transactions.state import Request
 
 Value = TypeVar("Value")
-KINDS: frozenset[type[Request]] = frozenset({InitProducerId, AddPartition, Produce, EndTransaction, WriteMarker})
+KINDS: frozenset[type[Request]] = frozenset({InitProducerId, AddPartitionToTxn, ProduceBatch, EndTxn, WriteTxnMarker})
 """The requests that can be late: all."""
-
-
-class Stage(IntEnum):
-    """What a producer does next."""
-
-    INITIALISES = 0
-    """It asks for its epoch."""
-    SENDS = 1
-    """It adds partitions, sends batches, commits or aborts."""
-    SENDS_AGAIN = 2
-    """It was not answered, and sends the same again; a batch it may give up instead."""
-    MUST_ABORT = 3
-    """A batch was refused, or given up."""
-    ASKS_FOR_EPOCH = 4
-    """It has aborted, does not know what became of a batch, and asks for its next epoch (KIP-360)."""
-    ENDED = 5
-    """It was fenced, met an error that it cannot go on after, or has done its transactions."""
-
-
-class Promise(IntEnum):
-    """What a producer has asked for a transaction, and has been told."""
-
-    NONE = 0
-    COMMIT_ASKED = 1
-    COMMITTED = 2
-    ABORT_ASKED = 3
-
-
-class Producer(NamedTuple):
-    """A producer with the transactional id.
-
-    Attributes:
-        stage: what it does next.
-        epoch: the epoch that it was given.
-        transaction: the number of the transaction that it is in, or begins next; from 0.
-        sequences: the next sequence number for each partition.
-        added: partitions that it has added to the transaction.
-        sent: partitions whose record was acknowledged in the transaction.
-        unanswered: the request that it sends again.
-        is_unsure: it has given a batch up in the transaction.
-    """
-
-    stage: Stage
-    epoch: int
-    transaction: int
-    sequences: tuple[int, ...]
-    added: tuple[int, ...] = ()
-    sent: tuple[int, ...] = ()
-    unanswered: Request | None = None
-    is_unsure: bool = False
 
 
 class Left(NamedTuple):
@@ -102,7 +62,7 @@ class Left(NamedTuple):
     unclean: int
 
 
-class World(NamedTuple):
+class TxnWorld(NamedTuple):
     """One state of the model.
 
     Attributes:
@@ -119,7 +79,7 @@ class World(NamedTuple):
     logs: tuple[PartitionLog, ...]
     producers: tuple[Producer, ...]
     late: tuple[Request, ...]
-    promises: tuple[Promise, ...]
+    promises: tuple[CommitPromise, ...]
     acknowledged: tuple[Record, ...]
     left: Left
 
@@ -168,22 +128,22 @@ class Transactions:
         self.rules = rules
         self.bounds = bounds
 
-    def initial_states(self) -> tuple[World]:
+    def initial_states(self) -> tuple[TxnWorld]:
         """Return the id before its first producer has an epoch."""
         bounds = self.bounds
         logs = (PartitionLog(),) * bounds.partitions
         left = Left(bounds.late, bounds.fail_overs, bounds.time_outs, bounds.take_overs, bounds.unclean)
-        promises = (Promise.NONE,) * bounds.transactions
-        return (World(Coordinator(), logs, (self._begins(0),), (), promises, (), left),)
+        promises = (CommitPromise.NONE,) * bounds.transactions
+        return (TxnWorld(Coordinator(), logs, (self._begins(0),), (), promises, (), left),)
 
     def _begins(self, transaction: int) -> Producer:
         return Producer(Stage.INITIALISES, -1, transaction, (0,) * self.bounds.partitions)
 
-    def successors(self, state: World) -> list[World]:
+    def successors(self, state: TxnWorld) -> list[TxnWorld]:
         """Return every next state, repetitions included."""
         return [after for _, after in self.actions(state)]
 
-    def is_within_bounds(self, state: World) -> bool:  # noqa: ARG002 - what is left bounds every state
+    def is_within_bounds(self, state: TxnWorld) -> bool:  # noqa: ARG002 - what is left bounds every state
         """Return True: no state has more than the bounds allow."""
         return True
 
@@ -191,13 +151,16 @@ class Transactions:
         """Return nothing: all that counts is read from states."""
         return {}
 
-    def actions(self, state: World) -> Iterator[tuple[str, World]]:
+    def actions(self, state: TxnWorld) -> Iterator[tuple[str, TxnWorld]]:
         """Return every action with the state that it leads to, in a fixed order."""
         for index, producer in enumerate(state.producers):
             for request in self._requests(state, producer):
                 yield from self._sent(state, index, request)
-            if producer.stage is Stage.SENDS_AGAIN and isinstance(producer.unanswered, Produce):
-                yield f"{_name(index)} gives up {worded(producer.unanswered)}", _with(state, index, given_up(producer))
+            if producer.stage is Stage.SENDS_AGAIN and isinstance(producer.unanswered, ProduceBatch):
+                yield (
+                    f"{name_of(index)} gives up {worded(producer.unanswered)}",
+                    _with(state, index, given_up(producer)),
+                )
         for marker in coordinators.markers(state.coordinator):
             yield from self._marked(state, marker)
         for request in dict.fromkeys(state.late):
@@ -206,7 +169,7 @@ class Transactions:
 
     # What producers do.
 
-    def _requests(self, state: World, producer: Producer) -> Iterator[Request]:
+    def _requests(self, state: TxnWorld, producer: Producer) -> Iterator[Request]:
         """Return what a producer may send now."""
         if producer.stage is Stage.INITIALISES:
             yield InitProducerId(None)
@@ -215,7 +178,7 @@ class Transactions:
         elif producer.stage is Stage.SENDS_AGAIN and producer.unanswered is not None:
             yield producer.unanswered
         elif producer.stage is Stage.MUST_ABORT:
-            yield EndTransaction(producer.epoch, commits=False)
+            yield EndTxn(producer.epoch, commits=False)
         elif producer.stage is Stage.SENDS and producer.transaction < len(state.promises):
             yield from self._in_transaction(producer)
 
@@ -225,51 +188,51 @@ class Transactions:
             if partition in producer.sent:
                 continue
             if self.rules.adds_by_produce or partition in producer.added:
-                yield Produce(producer.epoch, producer.sequences[partition], record)
+                yield ProduceBatch(producer.epoch, producer.sequences[partition], record)
             else:
-                yield AddPartition(producer.epoch, partition)
+                yield AddPartitionToTxn(producer.epoch, partition)
         if producer.sent:
-            yield EndTransaction(producer.epoch, commits=True)
-            yield EndTransaction(producer.epoch, commits=False)
+            yield EndTxn(producer.epoch, commits=True)
+            yield EndTxn(producer.epoch, commits=False)
 
-    def _sent(self, state: World, index: int, request: Request) -> Iterator[tuple[str, World]]:
+    def _sent(self, state: TxnWorld, index: int, request: Request) -> Iterator[tuple[str, TxnWorld]]:
         """Send a request: it is answered, or it is late."""
         asked = _asked(state, state.producers[index], request)
         after, answer = self._delivered(asked, request)
         if answer.error is not ErrorCode.CONCURRENT_TRANSACTIONS:
             yield (
-                f"{_name(index)} sends {worded(request)}{_told(answer)}",
+                f"{name_of(index)} sends {worded(request)}{told(answer)}",
                 self._answered(after, index, request, answer),
             )
         elif after != asked:  # refused for now, but something has begun
-            yield f"{_name(index)} sends {worded(request)}{_told(answer)}", after
+            yield f"{name_of(index)} sends {worded(request)}{told(answer)}", after
         if state.left.late and type(request) in self.bounds.kinds:
             waiting = state.producers[index]._replace(stage=Stage.SENDS_AGAIN, unanswered=request)
-            yield f"{_name(index)}: {worded(request)} is late", _late(_with(asked, index, waiting), request)
+            yield f"{name_of(index)}: {worded(request)} is late", _late(_with(asked, index, waiting), request)
 
-    def _answered(self, state: World, index: int, request: Request, answer: Answer) -> World:
+    def _answered(self, state: TxnWorld, index: int, request: Request, answer: Answer) -> TxnWorld:
         producer = state.producers[index]._replace(unanswered=None)
         if isinstance(request, InitProducerId):
             return _with(state, index, self._initialised(producer, answer))
-        if isinstance(request, AddPartition):
-            return _with(state, index, _added(producer, request, answer))
-        if isinstance(request, Produce):
+        if isinstance(request, AddPartitionToTxn):
+            return _with(state, index, added(producer, request, answer))
+        if isinstance(request, ProduceBatch):
             return _produced(state, index, producer, request, answer)
         return self._ended(state, index, producer, request, answer)
 
     def _initialised(self, producer: Producer, answer: Answer) -> Producer:
         if answer.error:
-            return _at_end(producer)
+            return at_end(producer)
         sequences = (0,) * self.bounds.partitions
         return producer._replace(stage=Stage.SENDS, epoch=answer.epoch, sequences=sequences, is_unsure=False)
 
-    def _ended(self, state: World, index: int, producer: Producer, request: Request, answer: Answer) -> World:
+    def _ended(self, state: TxnWorld, index: int, producer: Producer, request: Request, answer: Answer) -> TxnWorld:
         """Take the answer to EndTxn: the next transaction begins, in the same epoch or in another."""
         if answer.error:
-            return _with(state, index, _at_end(producer))
-        told = state.promises
-        if isinstance(request, EndTransaction) and request.commits:
-            told = _put(told, producer.transaction, Promise.COMMITTED)
+            return _with(state, index, at_end(producer))
+        promises = state.promises
+        if isinstance(request, EndTxn) and request.commits:
+            promises = _put(promises, producer.transaction, CommitPromise.COMMITTED)
         begun = max(other.transaction for other in state.producers) + 1
         over = producer._replace(stage=Stage.SENDS, transaction=begun, added=(), sent=())
         if self.rules.bumps_at_end:
@@ -278,43 +241,43 @@ class Transactions:
         elif over.is_unsure and self.rules.goes_on_in_next_epoch and not self.bounds.reuses_sequences:
             over = over._replace(stage=Stage.ASKS_FOR_EPOCH)
         over = over._replace(is_unsure=over.is_unsure and over.stage is Stage.ASKS_FOR_EPOCH)
-        if over.transaction >= len(told):
-            over = _at_end(over)
-        return _with(state._replace(promises=told), index, over)
+        if over.transaction >= len(promises):
+            over = at_end(over)
+        return _with(state._replace(promises=promises), index, over)
 
     # What coordinator and leaders do.
 
-    def _delivered(self, state: World, request: Request) -> tuple[World, Answer]:
+    def _delivered(self, state: TxnWorld, request: Request) -> tuple[TxnWorld, Answer]:
         """Let a request reach who answers it."""
         if isinstance(request, InitProducerId):
             coordinator, answer = coordinators.init_producer_id(state.coordinator, self.rules, request)
             return state._replace(coordinator=coordinator), answer
-        if isinstance(request, AddPartition):
+        if isinstance(request, AddPartitionToTxn):
             coordinator, answer = coordinators.add_partition(state.coordinator, self.rules, request)
             return state._replace(coordinator=coordinator), answer
-        if isinstance(request, EndTransaction):
+        if isinstance(request, EndTxn):
             coordinator, answer = coordinators.end(state.coordinator, self.rules, request)
             return state._replace(coordinator=coordinator), answer
-        if isinstance(request, WriteMarker):
+        if isinstance(request, WriteTxnMarker):
             log, answer = leaders.write_marker(state.logs[request.partition], self.rules, request)
             return state._replace(logs=_put(state.logs, request.partition, log)), answer
         partition = request.record.partition
         log, coordinator, answer = leaders.produce(state.logs[partition], state.coordinator, self.rules, request)
         return state._replace(logs=_put(state.logs, partition, log), coordinator=coordinator), answer
 
-    def _marked(self, state: World, marker: WriteMarker) -> Iterator[tuple[str, World]]:
+    def _marked(self, state: TxnWorld, marker: WriteTxnMarker) -> Iterator[tuple[str, TxnWorld]]:
         after, answer = self._delivered(state, marker)
         coordinator = coordinators.marker_answered(after.coordinator, marker, answer)
-        yield f"{worded(marker)}{_told(answer)}", after._replace(coordinator=coordinator)
-        if state.left.late and WriteMarker in self.bounds.kinds and marker not in state.late:
+        yield f"{worded(marker)}{told(answer)}", after._replace(coordinator=coordinator)
+        if state.left.late and WriteTxnMarker in self.bounds.kinds and marker not in state.late:
             yield f"{worded(marker)} is late", _late(state, marker)
 
-    def _mishaps(self, state: World) -> Iterator[tuple[str, World]]:
+    def _mishaps(self, state: TxnWorld) -> Iterator[tuple[str, TxnWorld]]:
         left, coordinator = state.left, state.coordinator
         if left.fail_overs:
             taken = state._replace(left=left._replace(fail_overs=left.fail_overs - 1))
             yield "the coordinator fails over", taken._replace(coordinator=coordinators.fail_over(coordinator))
-        if left.time_outs and coordinator.phase is Phase.ONGOING:
+        if left.time_outs and coordinator.phase is TxnPhase.ONGOING:
             ended = state._replace(left=left._replace(time_outs=left.time_outs - 1))
             fenced = coordinators.fence(coordinator, self.rules)
             yield "the transaction times out", ended._replace(coordinator=fenced)
@@ -326,7 +289,7 @@ class Transactions:
                 elected = _put(state.logs, partition, leaders.marker_dropped(log))
                 yield f"partition {partition} is led by a replica without its last batch", lost._replace(logs=elected)
 
-    def _taken_over(self, state: World) -> Iterator[tuple[str, World]]:
+    def _taken_over(self, state: TxnWorld) -> Iterator[tuple[str, TxnWorld]]:
         begun = max(producer.transaction for producer in state.producers) + 1
         if begun < len(state.promises):
             left = state.left._replace(take_overs=state.left.take_overs - 1)
@@ -337,23 +300,7 @@ class Transactions:
 # Producers, after what they sent or were told.
 
 
-def given_up(producer: Producer) -> Producer:
-    """Stop sending a batch: what became of it is not known, and its transaction has to be aborted."""
-    return producer._replace(stage=Stage.MUST_ABORT, unanswered=None, is_unsure=True)
-
-
-def _at_end(producer: Producer) -> Producer:
-    """Let a producer send no more; what it knew does not matter then."""
-    return Producer(Stage.ENDED, -1, producer.transaction, ())
-
-
-def _added(producer: Producer, request: AddPartition, answer: Answer) -> Producer:
-    if answer.error:
-        return _at_end(producer)
-    return producer._replace(stage=Stage.SENDS, added=tuple(sorted((*producer.added, request.partition))))
-
-
-def _produced(state: World, index: int, producer: Producer, request: Produce, answer: Answer) -> World:
+def _produced(state: TxnWorld, index: int, producer: Producer, request: ProduceBatch, answer: Answer) -> TxnWorld:
     if answer.error:
         return _with(state, index, producer._replace(stage=Stage.MUST_ABORT))
     partition = request.record.partition
@@ -366,18 +313,18 @@ def _produced(state: World, index: int, producer: Producer, request: Produce, an
     return _with(state._replace(acknowledged=acknowledged), index, sent)
 
 
-def _asked(state: World, producer: Producer, request: Request) -> World:
+def _asked(state: TxnWorld, producer: Producer, request: Request) -> TxnWorld:
     """Note what a producer asks for its transaction."""
-    if not isinstance(request, EndTransaction) or state.promises[producer.transaction] is not Promise.NONE:
+    if not isinstance(request, EndTxn) or state.promises[producer.transaction] is not CommitPromise.NONE:
         return state
-    asked = Promise.COMMIT_ASKED if request.commits else Promise.ABORT_ASKED
+    asked = CommitPromise.COMMIT_ASKED if request.commits else CommitPromise.ABORT_ASKED
     return state._replace(promises=_put(state.promises, producer.transaction, asked))
 
 
 # States, with one thing changed.
 
 
-def _with(state: World, index: int, producer: Producer) -> World:
+def _with(state: TxnWorld, index: int, producer: Producer) -> TxnWorld:
     return state._replace(producers=_put(state.producers, index, producer))
 
 
@@ -385,44 +332,12 @@ def _put(values: tuple[Value, ...], index: int, value: Value) -> tuple[Value, ..
     return (*values[:index], value, *values[index + 1 :])
 
 
-def _late(state: World, request: Request) -> World:
+def _late(state: TxnWorld, request: Request) -> TxnWorld:
     late = tuple(sorted((*state.late, request), key=repr))
     return state._replace(late=late, left=state.left._replace(late=state.left.late - 1))
 
 
-def _without(state: World, request: Request) -> World:
+def _without(state: TxnWorld, request: Request) -> TxnWorld:
     late = list(state.late)
     late.remove(request)
     return state._replace(late=tuple(late))
-
-
-# Words.
-
-
-def _name(index: int) -> str:
-    return "the producer" if index == 0 else f"producer {index + 1}"
-
-
-def _told(answer: Answer) -> str:
-    return f": {answer.error.name}" if answer.error else ""
-
-
-def worded(request: Request) -> str:
-    """Return a request in words."""
-    if isinstance(request, InitProducerId):
-        return "InitProducerId" if request.expected is None else f"InitProducerId after epoch {request.expected}"
-    if isinstance(request, AddPartition):
-        return f"AddPartitionsToTxn {request.partition} in epoch {request.epoch}"
-    if isinstance(request, EndTransaction):
-        return f"EndTxn {_way(request.commits)} in epoch {request.epoch}"
-    if isinstance(request, WriteMarker):
-        return f"marker {_way(request.commits)} for partition {request.partition} in epoch {request.epoch}"
-    record = request.record
-    return (
-        f"record {record.transaction + 1} to partition {record.partition}"
-        f" with sequence {request.sequence} in epoch {request.epoch}"
-    )
-
-
-def _way(commits: bool) -> str:  # noqa: FBT001 - of a request
-    return "commit" if commits else "abort"

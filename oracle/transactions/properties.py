@@ -11,34 +11,34 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from oracle.transactions.leader import outcomes, read_committed
-from oracle.transactions.model import Promise, Stage
-from oracle.transactions.state import Phase
+from oracle.transactions.producers import CommitPromise, Stage
+from oracle.transactions.state import TxnPhase
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from oracle.transactions.model import World
+    from oracle.transactions.model import TxnWorld
     from oracle.transactions.state import Record
 
-MAY_BE_READ = frozenset({Promise.COMMIT_ASKED, Promise.COMMITTED})
+MAY_BE_READ = frozenset({CommitPromise.COMMIT_ASKED, CommitPromise.COMMITTED})
 
 
-def _decided(world: World) -> Iterator[tuple[Record, tuple[bool, ...]]]:
+def _decided(world: TxnWorld) -> Iterator[tuple[Record, tuple[bool, ...]]]:
     for log in world.logs:
         yield from outcomes(log.batches).items()
 
 
-def nothing_aborted_is_read(world: World) -> bool:
+def nothing_aborted_is_read(world: TxnWorld) -> bool:
     """No record is committed whose producer has not asked to commit its transaction."""
     return all(
         world.promises[record.transaction] in MAY_BE_READ for record, commits in _decided(world) if True in commits
     )
 
 
-def nothing_committed_is_missing(world: World) -> bool:
+def nothing_committed_is_missing(world: TxnWorld) -> bool:
     """No acknowledged record is aborted, or not there, whose producer was told that its transaction committed."""
     for record in world.acknowledged:
-        if world.promises[record.transaction] is not Promise.COMMITTED:
+        if world.promises[record.transaction] is not CommitPromise.COMMITTED:
             continue
         batches = world.logs[record.partition].batches
         commits = outcomes(batches).get(record)
@@ -49,7 +49,7 @@ def nothing_committed_is_missing(world: World) -> bool:
     return True
 
 
-def transactions_are_atomic(world: World) -> bool:
+def transactions_are_atomic(world: TxnWorld) -> bool:
     """No transaction has a record that is committed and another one that is aborted."""
     ways: dict[int, set[bool]] = {}
     for record, commits in _decided(world):
@@ -57,24 +57,24 @@ def transactions_are_atomic(world: World) -> bool:
     return all(len(way) == 1 for way in ways.values())
 
 
-def nothing_is_read_twice(world: World) -> bool:
+def nothing_is_read_twice(world: TxnWorld) -> bool:
     """No record is committed twice."""
     return all(commits.count(True) <= 1 for _, commits in _decided(world))
 
 
-def open_is_known(world: World) -> bool:
+def open_is_known(world: TxnWorld) -> bool:
     """What is open on a partition its coordinator will end; else the last stable offset does not move any more."""
     coordinator = world.coordinator
-    ends = coordinator.partitions if coordinator.phase is Phase.ONGOING or coordinator.phase.is_prepared else ()
+    ends = coordinator.partitions if coordinator.phase is TxnPhase.ONGOING or coordinator.phase.is_prepared else ()
     return all(partition in ends for partition, log in enumerate(world.logs) if log.producer.is_open)
 
 
-def markers_are_written(world: World) -> bool:
+def markers_are_written(world: TxnWorld) -> bool:
     """No coordinator gives up a transaction whose end is decided: its producer could not go on."""
     return not world.coordinator.has_given_up
 
 
-ALWAYS: Mapping[str, Callable[[World], bool]] = {
+ALWAYS: Mapping[str, Callable[[TxnWorld], bool]] = {
     "NothingAbortedIsRead": nothing_aborted_is_read,
     "NothingCommittedIsMissing": nothing_committed_is_missing,
     "TransactionsAreAtomic": transactions_are_atomic,
@@ -88,32 +88,32 @@ ALWAYS: Mapping[str, Callable[[World], bool]] = {
 # What a search must have seen, or it has proved less than it seems to.
 
 
-def _two_committed(world: World) -> bool:
-    return world.promises.count(Promise.COMMITTED) > 1
+def _two_committed(world: TxnWorld) -> bool:
+    return world.promises.count(CommitPromise.COMMITTED) > 1
 
 
-def _read(world: World) -> bool:
+def _read(world: TxnWorld) -> bool:
     return any(read_committed(log.batches) for log in world.logs)
 
 
-def _aborted(world: World) -> bool:
+def _aborted(world: TxnWorld) -> bool:
     return any(True not in commits for _, commits in _decided(world))
 
 
-def _both_partitions(world: World) -> bool:
+def _both_partitions(world: TxnWorld) -> bool:
     partitions = [record.partition for record, commits in _decided(world) if True in commits]
     return len(set(partitions)) > 1
 
 
-def _late_delivered(world: World) -> bool:
+def _late_delivered(world: TxnWorld) -> bool:
     return not world.late and world.left.late == 0
 
 
-def _ended_early(world: World) -> bool:
+def _ended_early(world: TxnWorld) -> bool:
     return any(producer.stage is Stage.ENDED for producer in world.producers)
 
 
-SOMETIMES: Mapping[str, Callable[[World], bool]] = {
+SOMETIMES: Mapping[str, Callable[[TxnWorld], bool]] = {
     "two transactions committed": _two_committed,
     "a record read": _read,
     "a record aborted": _aborted,

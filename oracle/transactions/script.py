@@ -11,41 +11,27 @@ is no act of its own unless it is late, or no batch follows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from oracle.error_codes import ErrorCode
-from oracle.transactions import coordinator as coordinators
 from oracle.transactions import leader as leaders
-from oracle.transactions.state import (
-    AddPartition,
-    Answer,
-    Coordinator,
-    EndTransaction,
-    InitProducerId,
-    PartitionLog,
-    Produce,
-    Record,
-    WriteMarker,
-)
+from oracle.transactions.play import Play, ScriptedProducer, named
+from oracle.transactions.producers import name_of
+from oracle.transactions.state import AddPartitionToTxn, EndTxn, InitProducerId, ProduceBatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from oracle.transactions.rules import TransactionRules
-    from oracle.transactions.state import Request
+    from oracle.rules.transactions import TransactionRules
 
-PARTITIONS = 2
 KEPT_BACK = "kept back"
 """What a producer is told that does not wait for the answer."""
-COMMIT, ABORT = "COMMIT", "ABORT"
-"""What a marker is called where a log is told."""
 
 Told = tuple[str, object]
 """A question and its answer."""
 
 
-class Act(Protocol):
+class TransactionAct(Protocol):
     """One thing that happens."""
 
     @property
@@ -73,7 +59,7 @@ class Initialise:
         known = play.producers.get(self.producer)
         answer = play.asked(InitProducerId(known.epoch if self.goes_on and known is not None else None))
         if not answer.error:
-            play.producers[self.producer] = Sender(answer.epoch)
+            play.producers[self.producer] = ScriptedProducer(answer.epoch)
         yield "answer", named(answer, epoch=True)
 
 
@@ -94,7 +80,7 @@ class Add:
         if not play.rules.adds_by_produce:
             sender = play.producers[self.producer]
             sender.added.add(self.partition)
-            yield "answer", named(play.asked(AddPartition(sender.epoch, self.partition)))
+            yield "answer", named(play.asked(AddPartitionToTxn(sender.epoch, self.partition)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +115,10 @@ class Send:
         sender = play.producers[self.producer]
         if self.partition not in sender.added and not play.rules.adds_by_produce:
             sender.added.add(self.partition)
-            yield "answer to AddPartitionsToTxn", named(play.asked(AddPartition(sender.epoch, self.partition)))
+            yield "answer to AddPartitionsToTxn", named(play.asked(AddPartitionToTxn(sender.epoch, self.partition)))
         sequence = sender.next_sequence(self.partition, again=self.again) + self.skips
         record = play.record(self.label, self.partition)
-        answer = play.sent(Produce(sender.epoch, sequence, record), self.late)
+        answer = play.sent(ProduceBatch(sender.epoch, sequence, record), self.late)
         if answer is not None and not answer.error:
             sender.sequences[self.partition] = sequence + 1
         elif answer is None:
@@ -156,7 +142,7 @@ class End:
     def play(self, play: Play) -> Iterator[Told]:
         """Answer the error, or the epoch that is the producer's now."""
         sender = play.producers[self.producer]
-        answer = play.sent(EndTransaction(sender.epoch, self.commits), self.late)
+        answer = play.sent(EndTxn(sender.epoch, self.commits), self.late)
         if answer is not None and not answer.error:
             sender.over(answer.epoch)
         yield "answer", KEPT_BACK if answer is None else named(answer, epoch=play.rules.bumps_at_end)
@@ -195,7 +181,7 @@ class MarkAgain:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ReadPartitions:
     """Consumers read both partitions.
 
     Attributes:
@@ -218,113 +204,7 @@ class Look:
             yield f"records {of} to read_committed", [play.labels[one] for one in leaders.read_committed(log.batches)]
 
 
-@dataclass(slots=True)
-class Sender:
-    """A producer with an epoch.
-
-    Attributes:
-        epoch: its epoch.
-        sequences: by partition the next sequence number.
-        added: partitions that it has added to its transaction.
-        kept: partitions of whose last batch it does not know what became.
-    """
-
-    epoch: int
-    sequences: dict[int, int] = field(default_factory=dict)
-    added: set[int] = field(default_factory=set)
-    kept: set[int] = field(default_factory=set)
-
-    def next_sequence(self, partition: int, *, again: bool) -> int:
-        """Return the next sequence number; of a batch that was kept back it is still the next one."""
-        following = self.sequences.get(partition, 0)
-        return following - 1 if again and partition not in self.kept else following
-
-    def over(self, epoch: int) -> None:
-        """End the transaction; a new epoch begins its sequence numbers anew."""
-        if epoch != self.epoch:
-            self.epoch, self.sequences = epoch, {}
-        self.added = set()
-
-
-@dataclass(slots=True)
-class Play:
-    """The model while a script is played.
-
-    Attributes:
-        rules: the release's.
-        coordinator: of the transactional id.
-        logs: of the partitions.
-        producers: those that have an epoch.
-        kept: requests that are kept back, by name.
-        markers: the last marker of each partition.
-        labels: of the records.
-    """
-
-    rules: TransactionRules
-    coordinator: Coordinator = field(default_factory=Coordinator)
-    logs: list[PartitionLog] = field(default_factory=lambda: [PartitionLog()] * PARTITIONS)
-    producers: dict[int, Sender] = field(default_factory=dict)
-    kept: dict[str, Request] = field(default_factory=dict)
-    markers: dict[int, WriteMarker] = field(default_factory=dict)
-    labels: dict[Record, str] = field(default_factory=dict)
-
-    def record(self, label: str, partition: int) -> Record:
-        """Return the record of a label: the same one if it is sent twice."""
-        known = next((one for one, name in self.labels.items() if name == label), None)
-        record = known or Record(len(self.labels), partition)
-        self.labels[record] = label
-        return record
-
-    def sent(self, request: Request, late: str) -> Answer | None:
-        """Deliver a request, or keep it back: then it has no answer."""
-        if late:
-            self.kept[late] = request
-            return None
-        return self.asked(request)
-
-    def asked(self, request: Request) -> Answer:
-        """Deliver a request until the answer is not to wait, and have all markers written."""
-        answer = self._delivered(request)
-        self._settle()
-        if answer.error is ErrorCode.CONCURRENT_TRANSACTIONS:
-            answer = self._delivered(request)
-            self._settle()
-        return answer
-
-    def _delivered(self, request: Request) -> Answer:
-        if isinstance(request, InitProducerId):
-            self.coordinator, answer = coordinators.init_producer_id(self.coordinator, self.rules, request)
-        elif isinstance(request, AddPartition):
-            self.coordinator, answer = coordinators.add_partition(self.coordinator, self.rules, request)
-        elif isinstance(request, EndTransaction):
-            self.coordinator, answer = coordinators.end(self.coordinator, self.rules, request)
-        elif isinstance(request, WriteMarker):
-            answer = self._marked(request)
-        else:
-            partition = request.record.partition
-            self.logs[partition], self.coordinator, answer = leaders.produce(
-                self.logs[partition], self.coordinator, self.rules, request
-            )
-        return answer
-
-    def _marked(self, marker: WriteMarker) -> Answer:
-        self.logs[marker.partition], answer = leaders.write_marker(self.logs[marker.partition], self.rules, marker)
-        return answer
-
-    def _settle(self) -> None:
-        for marker in coordinators.markers(self.coordinator):
-            self.markers[marker.partition] = marker
-            self.coordinator = coordinators.marker_answered(self.coordinator, marker, self._marked(marker))
-
-    def worded(self, log: PartitionLog, offset: int) -> str:
-        """Return what stands at an offset: a label, or what a marker says."""
-        batch = log.batches[offset]
-        if batch.record is None:
-            return COMMIT if batch.commits else ABORT
-        return self.labels[batch.record]
-
-
-def predict(acts: Sequence[Act], rules: TransactionRules) -> tuple[Told, ...]:
+def predict(acts: Sequence[TransactionAct], rules: TransactionRules) -> tuple[Told, ...]:
     """Play a script, and return every question with its answer; each question begins with its act's number."""
     play = Play(rules)
     return tuple(
@@ -332,21 +212,9 @@ def predict(acts: Sequence[Act], rules: TransactionRules) -> tuple[Told, ...]:
     )
 
 
-def asked(number: int, act: Act, what: str) -> str:
+def asked(number: int, act: TransactionAct, what: str) -> str:
     """Return a question about an act, as predictions and measurements call it."""
     return f"{number}. {act.text}: {what}"
-
-
-def named(answer: Answer, *, epoch: bool = False) -> str:
-    """Return an answer in words: the error's name, or that there was none, and the epoch if it tells one."""
-    if answer.error:
-        return answer.error.name
-    return f"epoch {answer.epoch}" if epoch else "NONE"
-
-
-def name_of(producer: int) -> str:
-    """Return what a producer is called."""
-    return "the producer" if producer == 0 else f"producer {producer + 1}"
 
 
 def _kept(late: str) -> str:

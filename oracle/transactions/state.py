@@ -18,7 +18,7 @@ NO_EPOCH = -1
 NO_SEQUENCE = -1
 
 
-class Phase(IntEnum):
+class TxnPhase(IntEnum):
     """State of a transactional id at its coordinator, as the transaction log has it."""
 
     EMPTY = 0
@@ -39,10 +39,10 @@ class Phase(IntEnum):
         return self in COMPLETED
 
 
-PREPARED = frozenset({Phase.PREPARE_COMMIT, Phase.PREPARE_ABORT})
-COMPLETED = frozenset({Phase.COMPLETE_COMMIT, Phase.COMPLETE_ABORT})
-PREPARED_BY = {True: Phase.PREPARE_COMMIT, False: Phase.PREPARE_ABORT}
-COMPLETED_BY = {True: Phase.COMPLETE_COMMIT, False: Phase.COMPLETE_ABORT}
+PREPARED = frozenset({TxnPhase.PREPARE_COMMIT, TxnPhase.PREPARE_ABORT})
+COMPLETED = frozenset({TxnPhase.COMPLETE_COMMIT, TxnPhase.COMPLETE_ABORT})
+PREPARED_BY = {True: TxnPhase.PREPARE_COMMIT, False: TxnPhase.PREPARE_ABORT}
+COMPLETED_BY = {True: TxnPhase.COMPLETE_COMMIT, False: TxnPhase.COMPLETE_ABORT}
 """The states of a transaction that commits (True) or aborts."""
 
 
@@ -59,7 +59,7 @@ class Coordinator(NamedTuple):
         has_given_up: a leader refused a marker for good, and no more are sent before a fail-over.
     """
 
-    phase: Phase = Phase.EMPTY
+    phase: TxnPhase = TxnPhase.EMPTY
     epoch: int = NO_EPOCH
     last_epoch: int = NO_EPOCH
     partitions: tuple[int, ...] = ()
@@ -75,7 +75,7 @@ class Record(NamedTuple):
     partition: int
 
 
-class Batch(NamedTuple):
+class TxnBatch(NamedTuple):
     """One batch of a log, of one record or marker.
 
     Attributes:
@@ -115,7 +115,7 @@ class ProducerEntry(NamedTuple):
 class PartitionLog(NamedTuple):
     """A partition at its leader: its batches, and what the leader knows of the producer."""
 
-    batches: tuple[Batch, ...] = ()
+    batches: tuple[TxnBatch, ...] = ()
     producer: ProducerEntry = ProducerEntry()
 
 
@@ -131,7 +131,7 @@ class InitProducerId:
 
 
 @dataclass(frozen=True, slots=True)
-class AddPartition:
+class AddPartitionToTxn:
     """Tell the coordinator that the transaction will write to a partition."""
 
     epoch: int
@@ -139,7 +139,7 @@ class AddPartition:
 
 
 @dataclass(frozen=True, slots=True)
-class Produce:
+class ProduceBatch:
     """Send a batch to its leader, or a group's offset, which has no sequence number, to its group coordinator."""
 
     epoch: int
@@ -148,7 +148,7 @@ class Produce:
 
 
 @dataclass(frozen=True, slots=True)
-class EndTransaction:
+class EndTxn:
     """Commit or abort."""
 
     epoch: int
@@ -156,7 +156,7 @@ class EndTransaction:
 
 
 @dataclass(frozen=True, slots=True)
-class WriteMarker:
+class WriteTxnMarker:
     """The coordinator has a marker written."""
 
     epoch: int
@@ -165,7 +165,7 @@ class WriteMarker:
     coordinator_epoch: int
 
 
-Request = InitProducerId | AddPartition | Produce | EndTransaction | WriteMarker
+Request = InitProducerId | AddPartitionToTxn | ProduceBatch | EndTxn | WriteTxnMarker
 
 
 class Answer(NamedTuple):

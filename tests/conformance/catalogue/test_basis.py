@@ -22,7 +22,13 @@ if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
 
 MODEL = Path(oracle.__file__).parent
-MODELLED = (MODEL / "replication", MODEL / "predicting", MODEL / "transitions.py", MODEL / "predict.py")
+MODELLED = (
+    MODEL / "replication",
+    MODEL / "transactions",
+    MODEL / "predicting",
+    MODEL / "transitions.py",
+    MODEL / "predict.py",
+)
 DOCUMENTED = {"TR-09", "RM-05/limits", "RM-06/open-transaction", "FE-04/offset", "RC-02"}
 DOCUMENTED_MAX = 6
 LINES = [

@@ -9,10 +9,10 @@ import pytest
 
 from oracle.explorer.model import Always, Exploration, SearchVerdict, Sometimes
 from oracle.explorer.search import explore
-from oracle.transactions.model import KINDS, TransactionBounds, Transactions, World
+from oracle.rules.transactions import transaction_rules
+from oracle.transactions.model import KINDS, TransactionBounds, Transactions, TxnWorld
 from oracle.transactions.properties import ALWAYS, SOMETIMES
-from oracle.transactions.rules import transaction_rules
-from oracle.transactions.state import AddPartition, EndTransaction, InitProducerId, Produce, WriteMarker
+from oracle.transactions.state import AddPartitionToTxn, EndTxn, InitProducerId, ProduceBatch, WriteTxnMarker
 
 Bounds: TypeAlias = "tuple[tuple[str, object], ...]"
 OF_ITS_END = frozenset({"NothingAbortedIsRead", "NothingCommittedIsMissing", "TransactionsAreAtomic"})
@@ -24,7 +24,7 @@ LEVELS = (("4.0.0", 2), ("4.1.2", 2), ("4.2.0", 2), ("4.4.0", 2), ("4.4.0", 1))
 BEFORE_3_6 = ("0.11.0.3", "2.4.1", "3.5.2")
 
 
-def searched(version: str, level: int | None, *names: str, **bounds: object) -> Exploration[World]:
+def searched(version: str, level: int | None, *names: str, **bounds: object) -> Exploration[TxnWorld]:
     model = Transactions(transaction_rules(version, level), TransactionBounds(**bounds))  # type: ignore[arg-type]
     return explore(model, [Always(name, ALWAYS[name]) for name in names])
 
@@ -49,13 +49,13 @@ def test_a_late_end_ends_the_next_transaction_unless_each_has_its_epoch(version:
     expected = SOUND if level == 2 else OF_ITS_END
     if version in BEFORE_3_6:
         expected = expected | OPEN
-    assert broken(version, level, late(EndTransaction)) == expected
+    assert broken(version, level, late(EndTxn)) == expected
 
 
 @pytest.mark.parametrize(("version", "level"), [*LINES, *LEVELS])
 def test_a_late_batch_is_open_for_ever_until_leaders_verify(version: str, level: int | None) -> None:
     """KIP-890 part 1: gone with 3.6, for clients that go on in another epoch."""
-    found = broken(version, level, late(Produce))
+    found = broken(version, level, late(ProduceBatch))
     assert ("OpenIsKnown" in found) is (version in BEFORE_3_6)
     assert (found == SOUND) is (version[0] == "4" or version == "3.9.2")
 
@@ -63,7 +63,7 @@ def test_a_late_batch_is_open_for_ever_until_leaders_verify(version: str, level:
 @pytest.mark.parametrize(("version", "level"), [*LINES, *LEVELS])
 def test_a_late_batch_joins_the_next_transaction_of_its_epoch(version: str, level: int | None) -> None:
     """KIP-890 part 2: verified as it is, the batch belongs to the transaction that goes on."""
-    found = broken(version, level, late(Produce, reuses_sequences=True))
+    found = broken(version, level, late(ProduceBatch, reuses_sequences=True))
     assert (found >= OF_ITS_END) is (level != 2)
 
 
@@ -71,11 +71,11 @@ def test_a_late_batch_joins_the_next_transaction_of_its_epoch(version: str, leve
 def test_a_late_marker_ends_the_next_transaction_unless_it_has_to_be_newer(version: str, level: int | None) -> None:
     """KIP-1228: also where every transaction has its epoch, as the marker is of the one that follows; gone with 4.2."""
     is_sound = level == 2 and version in ("4.2.0", "4.4.0")
-    assert broken(version, level, late(WriteMarker)) == (SOUND if is_sound else OF_ITS_END)
+    assert broken(version, level, late(WriteTxnMarker)) == (SOUND if is_sound else OF_ITS_END)
 
 
 @pytest.mark.parametrize(("version", "level"), [*LINES, *LEVELS])
-@pytest.mark.parametrize("kind", [InitProducerId, AddPartition])
+@pytest.mark.parametrize("kind", [InitProducerId, AddPartitionToTxn])
 def test_no_other_late_request_breaks_anything(version: str, level: int | None, kind: type[Any]) -> None:
     assert broken(version, level, late(kind)) == SOUND
 
@@ -157,11 +157,11 @@ def test_every_property_breaks_for_want_of_some_rule() -> None:
 
 
 def test_every_kind_of_request_can_be_late() -> None:
-    assert {InitProducerId, AddPartition, Produce, EndTransaction, WriteMarker} == KINDS
+    assert {InitProducerId, AddPartitionToTxn, ProduceBatch, EndTxn, WriteTxnMarker} == KINDS
 
 
 def test_the_shortest_way_to_half_a_transaction_is_told_in_words() -> None:
-    found = searched("3.9.2", None, "NothingAbortedIsRead", kinds=frozenset({EndTransaction}))
+    found = searched("3.9.2", None, "NothingAbortedIsRead", kinds=frozenset({EndTxn}))
     assert [str(step.label) for step in found.path[1:]] == [
         "the producer sends InitProducerId",
         "the producer sends AddPartitionsToTxn 0 in epoch 0",

@@ -5,30 +5,30 @@ from __future__ import annotations
 import pytest
 
 from oracle.error_codes import ErrorCode
+from oracle.rules.transactions import transaction_rules
 from oracle.transactions import leader as leaders
-from oracle.transactions.rules import transaction_rules
 from oracle.transactions.state import (
     NO_SEQUENCE,
     Answer,
-    Batch,
     Coordinator,
     PartitionLog,
-    Phase,
-    Produce,
+    ProduceBatch,
     ProducerEntry,
     Record,
-    WriteMarker,
+    TxnBatch,
+    TxnPhase,
+    WriteTxnMarker,
 )
 
 OLD, NEW = transaction_rules("3.9.2"), transaction_rules("4.4.0")
 UNVERIFIED = transaction_rules("2.8.2")
 OK = Answer()
 FIRST, SECOND = Record(0, 0), Record(1, 0)
-ONGOING = Coordinator(Phase.ONGOING, epoch=3, partitions=(0,))
+ONGOING = Coordinator(TxnPhase.ONGOING, epoch=3, partitions=(0,))
 
 
 def written(*sequences: int, epoch: int = 3, remembers: int = 5) -> PartitionLog:
-    batches = tuple(Batch(epoch, sequence, Record(0, 0)) for sequence in sequences)
+    batches = tuple(TxnBatch(epoch, sequence, Record(0, 0)) for sequence in sequences)
     return PartitionLog(batches, ProducerEntry(epoch, sequences[-remembers:], is_open=True))
 
 
@@ -44,7 +44,7 @@ def written(*sequences: int, epoch: int = 3, remembers: int = 5) -> PartitionLog
     ],
 )
 def test_the_first_batch_of_a_producer(version: str, sequence: int, error: ErrorCode) -> None:
-    log, answer = leaders.append(PartitionLog(), transaction_rules(version), Produce(0, sequence, FIRST))
+    log, answer = leaders.append(PartitionLog(), transaction_rules(version), ProduceBatch(0, sequence, FIRST))
     assert (answer.error, len(log.batches)) == (error, int(not error))
 
 
@@ -59,7 +59,7 @@ def test_the_first_batch_of_a_producer(version: str, sequence: int, error: Error
     ],
 )
 def test_a_batch_follows_the_last_one_or_begins_an_epoch(epoch: int, sequence: int, error: ErrorCode) -> None:
-    log, answer = leaders.append(written(0, 1), UNVERIFIED, Produce(epoch, sequence, SECOND))
+    log, answer = leaders.append(written(0, 1), UNVERIFIED, ProduceBatch(epoch, sequence, SECOND))
     assert (answer.error, len(log.batches)) == (error, 3 if not error else 2)
 
 
@@ -69,7 +69,7 @@ def test_a_batch_that_comes_again_is_answered_as_appended(version: str, known: i
     rules = transaction_rules(version)
     log = written(0, 1, 2, 3, 4, 5, remembers=known)
     for sequence in range(6):
-        after, answer = leaders.append(log, rules, Produce(3, sequence, SECOND))
+        after, answer = leaders.append(log, rules, ProduceBatch(3, sequence, SECOND))
         is_known = sequence > 5 - known
         assert after == log
         assert answer.error is (ErrorCode.NONE if is_known else ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER)
@@ -78,17 +78,17 @@ def test_a_batch_that_comes_again_is_answered_as_appended(version: str, known: i
 def test_a_leader_remembers_as_many_batches_as_the_release_says() -> None:
     log = PartitionLog()
     for sequence in range(7):
-        log, _ = leaders.append(log, OLD, Produce(0, sequence, FIRST))
+        log, _ = leaders.append(log, OLD, ProduceBatch(0, sequence, FIRST))
     assert log.producer.sequences == (2, 3, 4, 5, 6)
 
 
 def test_a_groups_offset_has_no_sequence_number() -> None:
-    log, answer = leaders.append(written(0), OLD, Produce(3, NO_SEQUENCE, SECOND))
+    log, answer = leaders.append(written(0), OLD, ProduceBatch(3, NO_SEQUENCE, SECOND))
     assert (answer, log.producer.sequences) == (OK, (0,))
 
 
 def test_from_36_on_a_transaction_is_begun_only_where_the_coordinator_knows_of_it() -> None:
-    request = Produce(3, 0, FIRST)
+    request = ProduceBatch(3, 0, FIRST)
     elsewhere = ONGOING._replace(partitions=(1,))
     log, _, answer = leaders.produce(PartitionLog(), elsewhere, OLD, request)
     assert (log, answer.error) == (PartitionLog(), ErrorCode.TRANSACTION_ABORTABLE)
@@ -97,15 +97,15 @@ def test_from_36_on_a_transaction_is_begun_only_where_the_coordinator_knows_of_i
 
 
 def test_with_version_2_the_leader_has_its_partition_added() -> None:
-    empty = Coordinator(Phase.EMPTY, epoch=3)
-    log, coordinator, answer = leaders.produce(PartitionLog(), empty, NEW, Produce(3, 0, FIRST))
-    assert (answer, coordinator.phase, coordinator.partitions) == (OK, Phase.ONGOING, (0,))
+    empty = Coordinator(TxnPhase.EMPTY, epoch=3)
+    log, coordinator, answer = leaders.produce(PartitionLog(), empty, NEW, ProduceBatch(3, 0, FIRST))
+    assert (answer, coordinator.phase, coordinator.partitions) == (OK, TxnPhase.ONGOING, (0,))
     assert len(log.batches) == 1
 
 
 def test_with_version_2_a_batch_of_the_next_epoch_waits() -> None:
     """KAFKA-18575: what is open of the last epoch is not gone on with."""
-    log, _, answer = leaders.produce(written(0), ONGOING._replace(epoch=4), NEW, Produce(4, 0, SECOND))
+    log, _, answer = leaders.produce(written(0), ONGOING._replace(epoch=4), NEW, ProduceBatch(4, 0, SECOND))
     assert (log, answer.error) == (written(0), ErrorCode.CONCURRENT_TRANSACTIONS)
 
 
@@ -123,13 +123,13 @@ def test_with_version_2_a_batch_of_the_next_epoch_waits() -> None:
 def test_a_marker_is_of_no_older_epoch(version: str, epoch: int, coordinator_epoch: int, error: ErrorCode) -> None:
     had = written(0, 1)
     log = had._replace(producer=had.producer._replace(coordinator_epoch=5))
-    request = WriteMarker(epoch, 0, commits=True, coordinator_epoch=coordinator_epoch)
+    request = WriteTxnMarker(epoch, 0, commits=True, coordinator_epoch=coordinator_epoch)
     after, answer = leaders.write_marker(log, transaction_rules(version), request)
     assert (answer.error, after.producer.is_open) == (error, bool(error))
 
 
 def test_a_marker_may_be_written_again_where_nothing_is_open() -> None:
-    request = WriteMarker(4, 0, commits=True, coordinator_epoch=0)
+    request = WriteTxnMarker(4, 0, commits=True, coordinator_epoch=0)
     once, _ = leaders.write_marker(written(0), NEW, request)
     twice, answer = leaders.write_marker(once, NEW, request)
     assert (answer, len(twice.batches)) == (OK, 3)
@@ -138,22 +138,22 @@ def test_a_marker_may_be_written_again_where_nothing_is_open() -> None:
 
 
 def test_sequences_go_on_after_a_marker_of_their_epoch_and_begin_anew_after_another() -> None:
-    same, _ = leaders.write_marker(written(0, 1), OLD, WriteMarker(3, 0, True, 0))
-    assert leaders.append(same, OLD, Produce(3, 2, SECOND))[1] == OK
-    other, _ = leaders.write_marker(written(0, 1), OLD, WriteMarker(4, 0, False, 0))
-    assert leaders.append(other, OLD, Produce(4, 0, SECOND))[1] == OK
-    assert leaders.append(other, OLD, Produce(4, 2, SECOND))[1].error is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    same, _ = leaders.write_marker(written(0, 1), OLD, WriteTxnMarker(3, 0, True, 0))
+    assert leaders.append(same, OLD, ProduceBatch(3, 2, SECOND))[1] == OK
+    other, _ = leaders.write_marker(written(0, 1), OLD, WriteTxnMarker(4, 0, False, 0))
+    assert leaders.append(other, OLD, ProduceBatch(4, 0, SECOND))[1] == OK
+    assert leaders.append(other, OLD, ProduceBatch(4, 2, SECOND))[1].error is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
 
 
 def test_what_a_leader_knows_after_an_unclean_election_is_what_its_log_says() -> None:
-    ended, _ = leaders.write_marker(written(0, 1), OLD, WriteMarker(3, 0, True, 0))
+    ended, _ = leaders.write_marker(written(0, 1), OLD, WriteTxnMarker(3, 0, True, 0))
     assert leaders.marker_dropped(ended) == written(0, 1)
 
 
 def test_consumers_see_what_is_committed_below_the_open_transaction() -> None:
-    marker = Batch(3, NO_SEQUENCE, None, commits=True)
+    marker = TxnBatch(3, NO_SEQUENCE, None, commits=True)
     aborts = marker._replace(commits=False)
-    first, second, third = (Batch(3, number, Record(number, 0)) for number in range(3))
+    first, second, third = (TxnBatch(3, number, Record(number, 0)) for number in range(3))
     batches = (first, marker, second, aborts, third)
     assert leaders.last_stable_offset(batches) == 4
     assert leaders.read_committed(batches) == (Record(0, 0),)

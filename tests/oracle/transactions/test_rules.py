@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from oracle.transactions.rules import TABLE, transaction_rules
+from oracle.rules.transactions import TABLE, transaction_rules
 
 
 def names(version: str, level: int | None = None) -> set[str]:

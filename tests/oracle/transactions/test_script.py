@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from oracle.transactions.rules import transaction_rules
-from oracle.transactions.script import Add, Deliver, End, Initialise, Look, MarkAgain, Send, predict
+from oracle.rules.transactions import transaction_rules
+from oracle.transactions.script import Add, Deliver, End, Initialise, MarkAgain, ReadPartitions, Send, predict
 
 
 def told(version: str, *acts: object, level: int | None = None) -> dict[str, object]:
@@ -17,7 +17,7 @@ def last_look(answers: dict[str, object]) -> list[object]:
 
 
 LATE = (Initialise(), Send("a1"), End(commits=False, late="first"), End(commits=False), Send("a2"))
-LATE_ABORT = (*LATE, Deliver("first"), Send("b2", 1), End(commits=True), Look("end"))
+LATE_ABORT = (*LATE, Deliver("first"), Send("b2", 1), End(commits=True), ReadPartitions("end"))
 
 
 @pytest.mark.parametrize(
@@ -44,13 +44,13 @@ def test_a_partition_is_added_by_who_does_that() -> None:
 
 def test_a_producer_that_goes_on_begins_its_sequences_anew() -> None:
     acts = (Initialise(), Send("a1"), End(commits=False), Initialise(goes_on=True), Send("a2"), End(commits=True))
-    answers = told("3.9.2", *acts, Look("end"))
+    answers = told("3.9.2", *acts, ReadPartitions("end"))
     assert answers["4. the producer asks for its next epoch: answer"] == "epoch 1"
     assert last_look(answers) == [["a2"], []]
 
 
 def test_a_refused_request_changes_nothing() -> None:
-    taken = (Initialise(), Send("a1"), Initialise(1), Send("a2"), End(commits=True), Look("end"))
+    taken = (Initialise(), Send("a1"), Initialise(1), Send("a2"), End(commits=True), ReadPartitions("end"))
     answers = told("3.9.2", *taken)
     assert answers["4. the producer sends a2 to partition 0: answer"] == "INVALID_PRODUCER_EPOCH"
     assert answers["5. the producer commits: answer"] == "PRODUCER_FENCED"
@@ -66,7 +66,7 @@ def test_who_goes_on_too_late_is_fenced() -> None:
 
 def test_the_same_record_again_is_there_once() -> None:
     acts = (Initialise(), Send("a1"), Send("a2"), Send("a2", again=True), Send("a3", skips=2), End(commits=True))
-    answers = told("3.9.2", *acts, Look("end"))
+    answers = told("3.9.2", *acts, ReadPartitions("end"))
     assert answers["4. the producer sends a2 to partition 0 with the sequence number of the last one: answer"] == "NONE"
     gap = answers["5. the producer sends a3 to partition 0, leaving out 2 sequence numbers: answer"]
     assert gap == "OUT_OF_ORDER_SEQUENCE_NUMBER"
@@ -76,7 +76,7 @@ def test_the_same_record_again_is_there_once() -> None:
 @pytest.mark.parametrize(("version", "answer"), [("4.1.2", "NONE"), ("4.4.0", "INVALID_PRODUCER_EPOCH")])
 def test_a_marker_again_is_of_the_partition_that_it_was_written_to(version: str, answer: str) -> None:
     acts = (Initialise(), Send("a1"), Send("b1", 1), End(commits=True), Send("b2", 1), MarkAgain(1), MarkAgain(0))
-    answers = told(version, *acts, Look("end"))
+    answers = told(version, *acts, ReadPartitions("end"))
     assert answers["6. the last marker of partition 1 arrives again: answer"] == answer
     assert answers["7. the last marker of partition 0 arrives again: answer"] == "NONE"
     assert answers["8. both partitions are read: end: log of partition 0"] == ["a1", "COMMIT", "COMMIT"]

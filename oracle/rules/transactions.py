@@ -1,4 +1,4 @@
-"""Which release has which rules for transactions? One table, as for replication (`oracle.rules.by_version`).
+"""Which release has which rules for transactions? One table, as for replication (``by_version``).
 
 ``transaction.version`` is a feature of the cluster from 4.0 on: 2 for new clusters, which has clients and brokers end
 every transaction with a new epoch. Before, and with 0 or 1 from then on, an epoch lasts as long as its producer.
@@ -198,42 +198,49 @@ FENCES_TWICE = Rule(
 )
 
 
+def having(**fields: Any) -> Callable[[TransactionRules], TransactionRules]:  # noqa: ANN401 - as dataclasses.replace
+    """Return the change that sets fields of the rules; without any, what all have by default."""
+    return lambda rules: replace(rules, **fields)
+
+
 @dataclass(frozen=True, slots=True)
 class TransactionRow:
     """One row of the table: a rule, the releases that have it, the least transaction.version, what it changes."""
 
     rule: Rule
     applies: Callable[[RuleKey], bool]
-    change: Mapping[str, Any]
+    change: Callable[[TransactionRules], TransactionRules]
     transaction_version: int = 0
 
 
 TABLE: tuple[TransactionRow, ...] = (
-    TransactionRow(SEQUENCES, every_release, {"checks_sequences": True}),
-    TransactionRow(FENCED_BATCH, every_release, {"fences_batches": True}),
-    TransactionRow(FENCED_REQUEST, every_release, {"fences_requests": True}),
-    TransactionRow(FENCED_MARKER, every_release, {"fences_markers": True}),
-    TransactionRow(FENCED_COORDINATOR, every_release, {"fences_coordinators": True}),
-    TransactionRow(MARKERS_FIRST, every_release, {"waits_for_markers": True}),
-    TransactionRow(FENCED_BY_OLD_NAME, before("2.7.0"), {}),
-    TransactionRow(FENCED_BY_NAME, since("2.7.0"), {"fenced": ErrorCode.PRODUCER_FENCED}),
-    TransactionRow(REMEMBERS_ONE, before("1.0.0"), {"remembers": 1}),
-    TransactionRow(REMEMBERS_FIVE, since("1.0.0"), {}),
+    TransactionRow(SEQUENCES, every_release, having(checks_sequences=True)),
+    TransactionRow(FENCED_BATCH, every_release, having(fences_batches=True)),
+    TransactionRow(FENCED_REQUEST, every_release, having(fences_requests=True)),
+    TransactionRow(FENCED_MARKER, every_release, having(fences_markers=True)),
+    TransactionRow(FENCED_COORDINATOR, every_release, having(fences_coordinators=True)),
+    TransactionRow(MARKERS_FIRST, every_release, having(waits_for_markers=True)),
+    TransactionRow(FENCED_BY_OLD_NAME, before("2.7.0"), having()),
+    TransactionRow(FENCED_BY_NAME, since("2.7.0"), having(fenced=ErrorCode.PRODUCER_FENCED)),
+    TransactionRow(REMEMBERS_ONE, before("1.0.0"), having(remembers=1)),
+    TransactionRow(REMEMBERS_FIVE, since("1.0.0"), having()),
     TransactionRow(
-        UNKNOWN_IS_OUT_OF_ORDER, before("1.0.0"), {"unknown_producer": ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER}
+        UNKNOWN_IS_OUT_OF_ORDER, before("1.0.0"), having(unknown_producer=ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER)
     ),
-    TransactionRow(UNKNOWN_IS_TOLD, between("1.0.0", "2.5.0"), {"unknown_producer": ErrorCode.UNKNOWN_PRODUCER_ID}),
-    TransactionRow(UNKNOWN_IS_TAKEN, since("2.5.0"), {}),
-    TransactionRow(UNKNOWN_BEGINS_ANEW, HAS_FEATURE, {"unknown_producer": ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER}, 2),
-    TransactionRow(NEXT_EPOCH, since("2.5.0"), {"goes_on_in_next_epoch": True}),
-    TransactionRow(VERIFIED, since("3.6.0"), {"verifies": True}),
-    TransactionRow(ABORTABLE, since("3.8.0"), {"not_in_transaction": ErrorCode.TRANSACTION_ABORTABLE}),
-    TransactionRow(ADDED_BY_PRODUCE, HAS_FEATURE, {"adds_by_produce": True}, 2),
-    TransactionRow(NEW_EPOCH_AT_END, HAS_FEATURE, {"bumps_at_end": True}, 2),
-    TransactionRow(LAST_EPOCH_FIRST, HAS_FEATURE, {"waits_for_last_epoch": True}, 2),
-    TransactionRow(NEWER_MARKER, since("4.2.0"), {"marker_needs_newer_epoch": True}, 2),
-    TransactionRow(MARKER_AGAIN, since("4.2.0"), {"takes_marker_again": True}, 2),
-    TransactionRow(FENCES_TWICE, between("4.0.0", "4.0.1"), {"bumps_twice_to_fence": True}, 2),
+    TransactionRow(UNKNOWN_IS_TOLD, between("1.0.0", "2.5.0"), having(unknown_producer=ErrorCode.UNKNOWN_PRODUCER_ID)),
+    TransactionRow(UNKNOWN_IS_TAKEN, since("2.5.0"), having()),
+    TransactionRow(
+        UNKNOWN_BEGINS_ANEW, HAS_FEATURE, having(unknown_producer=ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER), 2
+    ),
+    TransactionRow(NEXT_EPOCH, since("2.5.0"), having(goes_on_in_next_epoch=True)),
+    TransactionRow(VERIFIED, since("3.6.0"), having(verifies=True)),
+    TransactionRow(ABORTABLE, since("3.8.0"), having(not_in_transaction=ErrorCode.TRANSACTION_ABORTABLE)),
+    TransactionRow(ADDED_BY_PRODUCE, HAS_FEATURE, having(adds_by_produce=True), 2),
+    TransactionRow(NEW_EPOCH_AT_END, HAS_FEATURE, having(bumps_at_end=True), 2),
+    TransactionRow(LAST_EPOCH_FIRST, HAS_FEATURE, having(waits_for_last_epoch=True), 2),
+    TransactionRow(NEWER_MARKER, since("4.2.0"), having(marker_needs_newer_epoch=True), 2),
+    TransactionRow(MARKER_AGAIN, since("4.2.0"), having(takes_marker_again=True), 2),
+    TransactionRow(FENCES_TWICE, between("4.0.0", "4.0.1"), having(bumps_twice_to_fence=True), 2),
 )
 FIRST = "0.11.0.0"
 """The first release with transactions (KIP-98)."""
@@ -258,7 +265,7 @@ def transaction_rules(version: str, transaction_version: int | None = None) -> T
     for row in TABLE:
         has = row.applies(release) and level >= row.transaction_version
         if has != (row.rule.name in swapped):
-            rules = replace(rules, **row.change, rules=(*rules.rules, row.rule))
+            rules = replace(row.change(rules), rules=(*rules.rules, row.rule))
     _check_swapped(version, swapped, release, level)
     return rules
 

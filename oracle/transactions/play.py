@@ -1,0 +1,141 @@
+"""How does the model play a script of transactions? Request by request, with all markers written before the next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from oracle.error_codes import ErrorCode
+from oracle.transactions import coordinator as coordinators
+from oracle.transactions import leader as leaders
+from oracle.transactions.state import (
+    AddPartitionToTxn,
+    Answer,
+    Coordinator,
+    EndTxn,
+    InitProducerId,
+    PartitionLog,
+    Record,
+    WriteTxnMarker,
+)
+
+if TYPE_CHECKING:
+    from oracle.rules.transactions import TransactionRules
+    from oracle.transactions.state import Request
+
+PARTITIONS = 2
+COMMIT, ABORT = "COMMIT", "ABORT"
+"""What a marker is called where a log is told."""
+
+
+@dataclass(slots=True)
+class ScriptedProducer:
+    """A producer with an epoch.
+
+    Attributes:
+        epoch: its epoch.
+        sequences: by partition the next sequence number.
+        added: partitions that it has added to its transaction.
+        kept: partitions of whose last batch it does not know what became.
+    """
+
+    epoch: int
+    sequences: dict[int, int] = field(default_factory=dict)
+    added: set[int] = field(default_factory=set)
+    kept: set[int] = field(default_factory=set)
+
+    def next_sequence(self, partition: int, *, again: bool) -> int:
+        """Return the next sequence number; of a batch that was kept back it is still the next one."""
+        following = self.sequences.get(partition, 0)
+        return following - 1 if again and partition not in self.kept else following
+
+    def over(self, epoch: int) -> None:
+        """End the transaction; a new epoch begins its sequence numbers anew."""
+        if epoch != self.epoch:
+            self.epoch, self.sequences = epoch, {}
+        self.added = set()
+
+
+@dataclass(slots=True)
+class Play:
+    """The model while a script is played.
+
+    Attributes:
+        rules: the release's.
+        coordinator: of the transactional id.
+        logs: of the partitions.
+        producers: those that have an epoch.
+        kept: requests that are kept back, by name.
+        markers: the last marker of each partition.
+        labels: of the records.
+    """
+
+    rules: TransactionRules
+    coordinator: Coordinator = field(default_factory=Coordinator)
+    logs: list[PartitionLog] = field(default_factory=lambda: [PartitionLog()] * PARTITIONS)
+    producers: dict[int, ScriptedProducer] = field(default_factory=dict)
+    kept: dict[str, Request] = field(default_factory=dict)
+    markers: dict[int, WriteTxnMarker] = field(default_factory=dict)
+    labels: dict[Record, str] = field(default_factory=dict)
+
+    def record(self, label: str, partition: int) -> Record:
+        """Return the record of a label: the same one if it is sent twice."""
+        known = next((one for one, name in self.labels.items() if name == label), None)
+        record = known or Record(len(self.labels), partition)
+        self.labels[record] = label
+        return record
+
+    def sent(self, request: Request, late: str) -> Answer | None:
+        """Deliver a request, or keep it back: then it has no answer."""
+        if late:
+            self.kept[late] = request
+            return None
+        return self.asked(request)
+
+    def asked(self, request: Request) -> Answer:
+        """Deliver a request until the answer is not to wait, and have all markers written."""
+        answer = self._delivered(request)
+        self._settle()
+        if answer.error is ErrorCode.CONCURRENT_TRANSACTIONS:
+            answer = self._delivered(request)
+            self._settle()
+        return answer
+
+    def _delivered(self, request: Request) -> Answer:
+        if isinstance(request, InitProducerId):
+            self.coordinator, answer = coordinators.init_producer_id(self.coordinator, self.rules, request)
+        elif isinstance(request, AddPartitionToTxn):
+            self.coordinator, answer = coordinators.add_partition(self.coordinator, self.rules, request)
+        elif isinstance(request, EndTxn):
+            self.coordinator, answer = coordinators.end(self.coordinator, self.rules, request)
+        elif isinstance(request, WriteTxnMarker):
+            answer = self._marked(request)
+        else:
+            partition = request.record.partition
+            self.logs[partition], self.coordinator, answer = leaders.produce(
+                self.logs[partition], self.coordinator, self.rules, request
+            )
+        return answer
+
+    def _marked(self, marker: WriteTxnMarker) -> Answer:
+        self.logs[marker.partition], answer = leaders.write_marker(self.logs[marker.partition], self.rules, marker)
+        return answer
+
+    def _settle(self) -> None:
+        for marker in coordinators.markers(self.coordinator):
+            self.markers[marker.partition] = marker
+            self.coordinator = coordinators.marker_answered(self.coordinator, marker, self._marked(marker))
+
+    def worded(self, log: PartitionLog, offset: int) -> str:
+        """Return what stands at an offset: a label, or what a marker says."""
+        batch = log.batches[offset]
+        if batch.record is None:
+            return COMMIT if batch.commits else ABORT
+        return self.labels[batch.record]
+
+
+def named(answer: Answer, *, epoch: bool = False) -> str:
+    """Return an answer in words: the error's name, or that there was none, and the epoch if it tells one."""
+    if answer.error:
+        return answer.error.name
+    return f"epoch {answer.epoch}" if epoch else "NONE"
