@@ -64,6 +64,15 @@ AT_NIGHT = {
     "tests/fault_injection/faults/": r"\[process-(2\.8\.2|3\.9\.2|4\.3\.1)[]-]",
     "tests/fault_injection/wire/test_proxy_with_brokers.py": r"\[(1\.1|2\.8)[]-]",
     "tests/fault_injection/wire/test_sessions_with_brokers.py": r"\[(1\.1\.1|2\.8\.2)\]",
+    # What a hunt draws over many schedules, what every page says in a browser, and whole sites, written twice.
+    "tests/conformance/hunting/test_deciding.py": r"::test_(what_is_guided_|a_hunt_that_goes_on_)",
+    "tests/conformance/hunting/test_aiming.py": r"::test_(a_seed_decides_|a_search_finds_)",
+    "tests/conformance/hunting/test_growing.py": r"::test_(nothing_grows_|lag_passes_|a_step_that_|a_schedule_that_)",
+    "tests/conformance/audit/test_demonstrations.py": r"::test_other_.*\[min-isr-1-case1-4\.4\.0",
+    "tests/conformance/site/test_site_command.py": r"::test_(the_newest_run_|a_second_time_|a_page_does_not_)",
+    "tests/conformance/site/test_told_courses.py": r"::",
+    "tests/conformance/attach/test_attach_reconcile.py": r"::test_many_records_",
+    "tests/integration/test_pytest_plugin.py": r"::test_(schedules_and_the_catalogue_|scenarios_in_python_)",
     "tests/oracle/transactions/test_found_by_searching.py": r"\[(\w+-)?(2\.4\.1|4\.0\.0|4\.2\.0)-",
     "tests/corpus/test_corpus.py": r"::test_brokers_do_what_they_did\[",
     # Wheel and source archive of a release, built twice and tried.
