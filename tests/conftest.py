@@ -72,7 +72,6 @@ AT_NIGHT = {
     "tests/conformance/site/test_site_command.py": r"::test_(the_newest_run_|a_second_time_|a_page_does_not_)",
     "tests/conformance/site/test_told_courses.py": r"::",
     "tests/conformance/attach/test_attach_reconcile.py": r"::test_many_records_",
-    "tests/integration/test_pytest_plugin.py": r"::test_(schedules_and_the_catalogue_|scenarios_in_python_)",
     "tests/oracle/transactions/test_found_by_searching.py": r"\[(\w+-)?(2\.4\.1|4\.0\.0|4\.2\.0)-",
     "tests/corpus/test_corpus.py": r"::test_brokers_do_what_they_did\[",
     # Wheel and source archive of a release, built twice and tried.
@@ -90,7 +89,7 @@ AT_NIGHT = {
     "tests/integration/test_lost_nodes.py": r"\[(wait until the|checkpoint: end|produce m1)",
     "tests/integration/test_nightly.py": r"::test_a_line_is_run_once_",
     "tests/integration/test_own_kafka.py": r"::test_an?_(directory|build|image)_[^[]*_release",
-    "tests/integration/test_pytest_plugin.py": r"::test_schedules_of_a_user_run_",
+    "tests/integration/test_pytest_plugin.py": r"::test_(schedules_of_a_user_run_|schedules_and_|scenarios_in_)",
     "tests/integration/test_runs_beside_the_catalogue.py": r"\[0\.10\.2\.2\]|::test_a_run_without_fetch_sessions_",
     "tests/integration/test_used_clusters.py": r"::test_(a_cluster_that_a_run_has_spoilt|schedules_of_one_call_share)_",
 }
