@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from oracle.error_codes import ErrorCode
 from oracle.transactions.play import PARTITIONS
+from oracle.transactions.promised import PromisedRecords
 from oracle.transactions.script import (
     KEPT_BACK,
     Add,
@@ -48,12 +49,14 @@ class Performance:
         has_epochs: whether the cluster's clients end every transaction with its epoch, and add no partition.
         senders: the producers.
         kept: what is kept back, by name.
+        promised: what producers have sent, asked and been told.
     """
 
     requests: TransactionalRequests
     has_epochs: bool
     senders: dict[int, SpokenFor] = field(default_factory=dict)
     kept: dict[str, Callable[[], Answer]] = field(default_factory=dict)
+    promised: PromisedRecords = field(default_factory=PromisedRecords)
 
     def perform(self, act: TransactionAct) -> Iterator[tuple[str, Any]]:
         """Do one thing, and yield what was answered."""
@@ -71,7 +74,7 @@ class Performance:
             marker = [batch for batch in self.requests.log(act.partition) if batch.coordinator_epoch is not None][-1]
             yield "answer", _named(*self.requests.until_told(lambda: self.requests.write_marker(act.partition, marker)))
         elif isinstance(act, ReadPartitions):
-            yield from self._look()
+            yield from self._look(is_last=act.is_last)
 
     def _initialise(self, act: Initialise) -> str:
         former = self.senders.get(act.producer)
@@ -79,6 +82,7 @@ class Performance:
         error, given = self.requests.until_told(lambda: self.requests.init_producer_id(known))
         if not error and given is not None:
             self.senders[act.producer] = SpokenFor(given)
+            self.promised.began(act.producer)
         return _named(error, given, tells_epoch=True)
 
     def _add(self, sender: SpokenFor, partition: int) -> str:
@@ -93,6 +97,7 @@ class Performance:
         is_sent_again = act.again and partition not in sender.kept
         sequence, known = following - is_sent_again + act.skips, sender.known
         told = self._sent(lambda: self.requests.produce(known, sequence, partition, act.label), act.late)
+        self.promised.sent(act.producer, act.label, is_acknowledged=told is not None and not told[0])
         if told is None:
             sender.kept.add(partition)
             yield "answer", KEPT_BACK
@@ -105,6 +110,7 @@ class Performance:
         sender = self.senders[act.producer]
         known = sender.known
         told = self._sent(lambda: self._ended(known, commits=act.commits), act.late)
+        self.promised.ended(act.producer, commits=act.commits, is_told=told is not None and not told[0])
         if told is None:
             return KEPT_BACK
         error, given = told
@@ -127,12 +133,17 @@ class Performance:
             return None
         return self.requests.until_told(ask)
 
-    def _look(self) -> Iterator[tuple[str, Any]]:
+    def _look(self, *, is_last: bool) -> Iterator[tuple[str, Any]]:
+        given, ends = list[str](), list[tuple[int, int]]()
         for partition in range(PARTITIONS):
             of = f"of partition {partition}"
-            yield f"log {of}", [batch.what for batch in self.requests.log(partition)]
-            yield f"last stable offset {of}", self.requests.last_stable_offset(partition)
-            yield f"records {of} to read_committed", self.requests.read_committed(partition)
+            yield f"log {of}", (log := [batch.what for batch in self.requests.log(partition)])
+            yield f"last stable offset {of}", (stable := self.requests.last_stable_offset(partition))
+            yield f"records {of} to read_committed", (read := self.requests.read_committed(partition))
+            given += read
+            ends.append((stable, len(log)))
+        if is_last:
+            yield from self.promised.held_against(given, ends)
 
 
 def _named(error: ErrorCode, given: ProducerEpoch | None, *, tells_epoch: bool = False) -> str:

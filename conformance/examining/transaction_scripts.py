@@ -91,7 +91,7 @@ def _performed(context: ExaminationContext, script: TransactionScript) -> Iterat
 # The scripts of the catalogue.
 
 A1 = (Initialise(), Send("a1"))
-END = ReadPartitions("at the end")
+END = ReadPartitions("at the end", is_last=True)
 LATE, FIRST = "the first one", "the first batch"
 
 TAKEN_OVER = TransactionScript(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from conformance.record.reconciliation import Samples
 from conformance.record.verdict import PromiseKept, RecordLoss
+from oracle.transactions.promised import PROMISED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -102,6 +103,43 @@ def _divergence_text(prediction: FrozenPrediction) -> str:
         for one in prediction.diverged
     ]
     return "; ".join(places) + f" ({prediction.rules[0]})"
+
+
+# What an examination promises: nothing, unless it asks for what breaks a promise (``PROMISED``).
+
+
+@dataclass(frozen=True, slots=True)
+class PromisedAnswer:
+    """What breaks a promise, an empty list while nothing does: as it was predicted, and as it was measured.
+
+    Attributes:
+        promise: the question.
+        measured: None if it was not answered.
+    """
+
+    promise: str
+    predicted: Sequence[object]
+    measured: Sequence[object] | None
+
+    @property
+    def text(self) -> str:
+        """Return what breaks it, in words."""
+        return f"{self.promise.removeprefix(PROMISED)}: {', '.join(map(str, self.measured or ()))}"
+
+
+def promises_of_answers(promised: Sequence[PromisedAnswer]) -> tuple[PromiseKept | None, str | None]:
+    """Return whether what was promised besides records was kept, and by what it was not; None if nobody knows."""
+    if not promised:
+        return PromiseKept.NO_PROMISE, None
+    if any(one.measured is None for one in promised):
+        return None, None
+    broken = [one for one in promised if one.measured]
+    if not broken:
+        return PromiseKept.KEPT, None
+    surprises = [one for one in broken if list(one.measured or ()) != list(one.predicted)]
+    if surprises:
+        return PromiseKept.BROKEN, f"{'; '.join(one.text for one in surprises)}: not predicted"
+    return PromiseKept.BROKEN_AS_PREDICTED, "; ".join(one.text for one in broken)
 
 
 def losses(facts: Facts) -> Iterable[RecordLoss]:

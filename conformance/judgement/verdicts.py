@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from conformance.judgement.promises import losses, promise_kept
+from conformance.judgement.promises import losses, promise_kept, promises_of_answers
 from conformance.record.verdict import (
     AWAITED_STATE,
     LEADER_EPOCH,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from conformance.judgement.comparison import ComparedRow
-    from conformance.judgement.promises import Facts
+    from conformance.judgement.promises import Facts, PromisedAnswer
     from conformance.record.answers import ComparedAnswer
     from conformance.record.prediction import FrozenPrediction
     from conformance.record.reconciliation import DeviationSample
@@ -100,18 +100,24 @@ def judge(facts: Facts) -> Verdict:
     return Verdict(conformance, promise, whole, findings, lost, codes=codes, every_run=held, promise_reason=why)
 
 
-def judge_answers(asked: Sequence[ComparedAnswer], interruption: tuple[str, str] | None) -> Verdict:
-    """Judge an examination: nothing was promised, every answer must be the predicted one.
+def judge_answers(
+    asked: Sequence[ComparedAnswer],
+    interruption: tuple[str, str] | None,
+    promised: Sequence[PromisedAnswer] = (),
+) -> Verdict:
+    """Judge an examination: every answer must be the predicted one.
 
     Args:
         asked: the questions with both answers; of one that ended early only those that were answered.
         interruption: (verdict word, message) of what ended it early; None if nothing did.
+        promised: what was promised; most examinations promise nothing.
     """
     findings = _question_findings(asked)
     conforms = (Conformance.CONFORMS, f"{_counted(len(asked), 'answer')} as predicted")
     conformance, reason = _what_speaks_against(interruption, findings) or conforms
-    promise = PromiseKept.NO_PROMISE if interruption is None else None
-    return Verdict(conformance, promise, reason, findings, codes=_codes(interruption, findings))
+    promise, why = promises_of_answers(promised) if interruption is None else (None, None)
+    whole = f"{reason}; {why}" if why else reason
+    return Verdict(conformance, promise, whole, findings, codes=_codes(interruption, findings), promise_reason=why)
 
 
 def _codes(interruption: tuple[str, str] | None, findings: Sequence[Finding]) -> tuple[str, ...]:

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 from conformance.catalogue.questions import NotSeenError, compare_answers
 from conformance.examining.context import ExaminationContext
 from conformance.interruption import AwaitedStateMissingError
+from conformance.judgement.promises import PromisedAnswer
 from conformance.judgement.verdicts import judge_answers
-from conformance.record.answers import add_measured
+from conformance.record.answers import add_measured, read_measured, read_predicted
 from conformance.work_directory import work_directory
+from oracle.transactions.promised import PROMISED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from conformance.catalogue.examination import ExaminationSubject
     from conformance.catalogue.questions import QuestionAnswer
     from conformance.cluster_pool import ClusterPool
+    from conformance.record.answers import MeasuredAnswer
     from conformance.record.directory import RunDirectory
     from conformance.record.run import Run
     from conformance.record.verdict import Verdict
@@ -70,4 +73,17 @@ def judge_examination(run: RunDirectory, about: Run) -> Verdict:
     """
     failure = about.harness_failure
     interruption = None if failure is None else (failure.kind, failure.message)
-    return judge_answers(compare_answers(run, is_complete=failure is None), interruption)
+    asked = compare_answers(run, is_complete=failure is None)
+    return judge_answers(asked, interruption, tuple(_promised(run)))
+
+
+def _promised(run: RunDirectory) -> Iterator[PromisedAnswer]:
+    """Yield what was promised, with what breaks it; one that was answered twice is known of neither answer."""
+    measured: dict[str, list[MeasuredAnswer]] = {}
+    for answer in read_measured(run):
+        measured.setdefault(answer.what, []).append(answer)
+    for question in read_predicted(run) or ():
+        if question.what.startswith(PROMISED) and isinstance(question.predicted, list):
+            values = [one.value for one in measured.get(question.what, ())]
+            value = values[0] if len(values) == 1 and isinstance(values[0], list) else None
+            yield PromisedAnswer(question.what, question.predicted, value)

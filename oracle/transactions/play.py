@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from oracle.error_codes import ErrorCode
 from oracle.transactions import coordinator as coordinators
 from oracle.transactions import leader as leaders
+from oracle.transactions.promised import PromisedRecords
 from oracle.transactions.state import (
     AddPartitionToTxn,
     Answer,
@@ -68,6 +69,7 @@ class Play:
         kept: requests that are kept back, by name.
         markers: the last marker of each partition.
         labels: of the records.
+        promised: what producers have sent, asked and been told.
     """
 
     rules: TransactionRules
@@ -77,6 +79,7 @@ class Play:
     kept: dict[str, Request] = field(default_factory=dict)
     markers: dict[int, WriteTxnMarker] = field(default_factory=dict)
     labels: dict[Record, str] = field(default_factory=dict)
+    promised: PromisedRecords = field(default_factory=PromisedRecords)
 
     def record(self, label: str, partition: int) -> Record:
         """Return the record of a label: the same one if it is sent twice."""
@@ -125,6 +128,10 @@ class Play:
         for marker in coordinators.markers(self.coordinator):
             self.markers[marker.partition] = marker
             self.coordinator = coordinators.marker_answered(self.coordinator, marker, self._marked(marker))
+
+    def given(self, partition: int) -> list[str]:
+        """Return the labels that consumers of committed records are given."""
+        return [self.labels[record] for record in leaders.read_committed(self.logs[partition].batches)]
 
     def worded(self, log: PartitionLog, offset: int) -> str:
         """Return what stands at an offset: a label, or what a marker says."""

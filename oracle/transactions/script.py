@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 from oracle.transactions import leader as leaders
 from oracle.transactions.play import Play, ScriptedProducer, named
 from oracle.transactions.producers import name_of
+from oracle.transactions.promised import PROMISED
 from oracle.transactions.state import AddPartitionToTxn, EndTxn, InitProducerId, ProduceBatch
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class Initialise:
         answer = play.asked(InitProducerId(known.epoch if self.goes_on and known is not None else None))
         if not answer.error:
             play.producers[self.producer] = ScriptedProducer(answer.epoch)
+            play.promised.began(self.producer)
         yield "answer", named(answer, epoch=True)
 
 
@@ -123,6 +125,7 @@ class Send:
             sender.sequences[self.partition] = sequence + 1
         elif answer is None:
             sender.kept.add(self.partition)
+        play.promised.sent(self.producer, self.label, is_acknowledged=answer is not None and not answer.error)
         yield "answer", KEPT_BACK if answer is None else named(answer)
 
 
@@ -143,6 +146,8 @@ class End:
         """Answer the error, or the epoch that is the producer's now."""
         sender = play.producers[self.producer]
         answer = play.sent(EndTxn(sender.epoch, self.commits), self.late)
+        is_told = answer is not None and not answer.error
+        play.promised.ended(self.producer, commits=self.commits, is_told=is_told)
         if answer is not None and not answer.error:
             sender.over(answer.epoch)
         yield "answer", KEPT_BACK if answer is None else named(answer, epoch=play.rules.bumps_at_end)
@@ -186,9 +191,11 @@ class ReadPartitions:
 
     Attributes:
         when: what has happened, to tell one look from the other.
+        is_last: nothing happens afterwards: what was promised is held against what they are given.
     """
 
     when: str
+    is_last: bool = False
 
     @property
     def text(self) -> str:
@@ -201,7 +208,11 @@ class ReadPartitions:
             of = f"of partition {partition}"
             yield f"log {of}", [play.worded(log, offset) for offset in range(len(log.batches))]
             yield f"last stable offset {of}", leaders.last_stable_offset(log.batches)
-            yield f"records {of} to read_committed", [play.labels[one] for one in leaders.read_committed(log.batches)]
+            yield f"records {of} to read_committed", play.given(partition)
+        if self.is_last:
+            given = [label for partition in range(len(play.logs)) for label in play.given(partition)]
+            ends = [(leaders.last_stable_offset(log.batches), len(log.batches)) for log in play.logs]
+            yield from play.promised.held_against(given, ends)
 
 
 def predict(acts: Sequence[TransactionAct], rules: TransactionRules) -> tuple[Told, ...]:
@@ -213,8 +224,8 @@ def predict(acts: Sequence[TransactionAct], rules: TransactionRules) -> tuple[To
 
 
 def asked(number: int, act: TransactionAct, what: str) -> str:
-    """Return a question about an act, as predictions and measurements call it."""
-    return f"{number}. {act.text}: {what}"
+    """Return a question about an act, as predictions and measurements call it; a promise is about the whole script."""
+    return what if what.startswith(PROMISED) else f"{number}. {act.text}: {what}"
 
 
 def _kept(late: str) -> str:
