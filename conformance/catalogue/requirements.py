@@ -83,6 +83,7 @@ _SENTENCES = {
     "TX-05": "Whether a late EndTxn ends the next transaction is a matter of transaction.version.",
     "TX-06": "Whether a late batch opens a transaction, or joins one, is a matter of release and transaction.version.",
     "TX-07": "Whether a marker that is written twice ends the next transaction is a matter of the release.",
+    "TX-08": "A group's offset that is committed in a transaction counts once that has committed.",
 }
 
 CHECKED_IN_EVERY_RUN = ("HW-01", "HW-09", "HW-10")

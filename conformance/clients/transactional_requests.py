@@ -12,14 +12,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from confluent_kafka import Consumer, KafkaError, TopicPartition
+from kafka.protocol.consumer import OffsetFetchRequest, OffsetFetchResponse
 from kafka.protocol.metadata import FindCoordinatorRequest, FindCoordinatorResponse
 from kafka.protocol.producer.transaction import (
+    AddOffsetsToTxnRequest,
+    AddOffsetsToTxnResponse,
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnResponse,
     EndTxnRequest,
     EndTxnResponse,
     InitProducerIdRequest,
     InitProducerIdResponse,
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitResponse,
 )
 
 from conformance.clients import quiet_configuration
@@ -35,19 +40,33 @@ if TYPE_CHECKING:
 
     from fault_injection.puppets.connection import Values
 
-FIND_COORDINATOR, INIT_PRODUCER_ID, ADD_PARTITIONS_TO_TXN, END_TXN = 10, 22, 24, 26
+OFFSET_FETCH, FIND_COORDINATOR, INIT_PRODUCER_ID, ADD_PARTITIONS_TO_TXN = 9, 10, 22, 24
+ADD_OFFSETS_TO_TXN, END_TXN, TXN_OFFSET_COMMIT = 25, 26, 28
 MESSAGES = {
+    OFFSET_FETCH: Message(OffsetFetchRequest, OffsetFetchResponse),
+    ADD_OFFSETS_TO_TXN: Message(AddOffsetsToTxnRequest, AddOffsetsToTxnResponse),
+    TXN_OFFSET_COMMIT: Message(TxnOffsetCommitRequest, TxnOffsetCommitResponse),
     FIND_COORDINATOR: Message(FindCoordinatorRequest, FindCoordinatorResponse),
     INIT_PRODUCER_ID: Message(InitProducerIdRequest, InitProducerIdResponse),
     ADD_PARTITIONS_TO_TXN: Message(AddPartitionsToTxnRequest, AddPartitionsToTxnResponse),
     END_TXN: Message(EndTxnRequest, EndTxnResponse),
 }
-NEWEST = {FIND_COORDINATOR: 3, INIT_PRODUCER_ID: 5, ADD_PARTITIONS_TO_TXN: 3, END_TXN: 4, PRODUCE: 11, FETCH: 11}
+NEWEST = {
+    PRODUCE: 11,
+    FETCH: 11,
+    OFFSET_FETCH: 7,
+    FIND_COORDINATOR: 3,
+    INIT_PRODUCER_ID: 5,
+    ADD_PARTITIONS_TO_TXN: 3,
+    ADD_OFFSETS_TO_TXN: 3,
+    END_TXN: 4,
+    TXN_OFFSET_COMMIT: 4,
+}
 """The newest versions that clients send whose cluster has no transaction.version 2."""
-NEWEST_OF_LEVEL_2 = {**NEWEST, END_TXN: 5, PRODUCE: 12}
+NEWEST_OF_LEVEL_2 = {**NEWEST, END_TXN: 5, PRODUCE: 12, TXN_OFFSET_COMMIT: 5}
 """And those whose cluster has it: Produce adds its partition, EndTxn begins the next epoch."""
-TRANSACTIONAL = 1
-"""The kind of key that FindCoordinator is asked for."""
+OF_GROUP, OF_TRANSACTION = 0, 1
+"""The kinds of coordinator that FindCoordinator is asked for."""
 WAITS = frozenset(
     {
         ErrorCode.CONCURRENT_TRANSACTIONS,
@@ -116,7 +135,7 @@ class TransactionalRequests:
         self._id, self._level = transactional_id, level
         self._newest = NEWEST_OF_LEVEL_2 if level >= len(("0", "1")) else NEWEST
         self._connections: dict[int, PuppetConnection] = {}
-        self._coordinator: int | None = None
+        self._coordinators: dict[int, int] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -160,6 +179,41 @@ class TransactionalRequests:
         }
         told = self._ask(self._leaders[partition], PRODUCE, values)
         return ErrorCode(told.responses[0].partition_responses[0].error_code), None
+
+    def add_offsets(self, producer: ProducerEpoch) -> Answer:
+        """Add the group's offsets to the transaction."""
+        values = {
+            "transactional_id": self._id,
+            "producer_id": producer.producer_id,
+            "producer_epoch": producer.epoch,
+            "group_id": self._id,
+        }
+        return ErrorCode(self._ask_coordinator(ADD_OFFSETS_TO_TXN, values).error_code), None
+
+    def commit_offset(self, producer: ProducerEpoch, offset: int) -> Answer:
+        """Commit the group's offset of partition 0 in the transaction."""
+        part = {"partition_index": 0, "committed_offset": offset, "committed_leader_epoch": NOTHING}
+        values = {
+            "transactional_id": self._id,
+            "group_id": self._id,
+            "producer_id": producer.producer_id,
+            "producer_epoch": producer.epoch,
+            "generation_id": NOTHING,
+            "member_id": "",
+            "group_instance_id": None,
+            "topics": [{"name": self._topic, "partitions": [{**part, "committed_metadata": ""}]}],
+        }
+        told = self._ask_coordinator(TXN_OFFSET_COMMIT, values, OF_GROUP)
+        return ErrorCode(told.topics[0].partitions[0].error_code), None
+
+    def group_offset(self) -> tuple[ErrorCode, int]:
+        """Return the group's offset of partition 0, -1 for none; an error if it may still change (KIP-447, 2.5)."""
+        topics = [{"name": self._topic, "partition_indexes": [0]}]
+        told = self._ask_coordinator(
+            OFFSET_FETCH, {"group_id": self._id, "topics": topics, "require_stable": True}, OF_GROUP
+        )
+        part = told.topics[0].partitions[0]
+        return ErrorCode(told.error_code or part.error_code), int(part.committed_offset)
 
     def end(self, producer: ProducerEpoch, *, commits: bool) -> Answer:
         """Commit or abort; the answer has the next epoch with transaction.version 2."""
@@ -246,14 +300,15 @@ class TransactionalRequests:
 
     # Who is asked.
 
-    def _ask_coordinator(self, api_key: int, values: Values) -> Any:  # noqa: ANN401 - kafka-python is untyped
-        if self._coordinator is None:
-            self._coordinator = until(self._found, deadline_s=DEADLINE_S, what=f"a coordinator of {self._id}")
-        return self._ask(self._coordinator, api_key, values)
+    def _ask_coordinator(self, api_key: int, values: Values, kind: int = OF_TRANSACTION) -> Any:  # noqa: ANN401 - as below
+        if kind not in self._coordinators:
+            found = until(lambda: self._found(kind), deadline_s=DEADLINE_S, what=f"a coordinator of {self._id}")
+            self._coordinators[kind] = found.node_id
+        return self._ask(self._coordinators[kind], api_key, values)
 
-    def _found(self) -> int | None:
-        told = self._ask(self._leaders[0], FIND_COORDINATOR, {"key": self._id, "key_type": TRANSACTIONAL})
-        return None if told.error_code else int(told.node_id)
+    def _found(self, kind: int) -> Any:  # noqa: ANN401 - kafka-python is untyped
+        told = self._ask(self._leaders[0], FIND_COORDINATOR, {"key": self._id, "key_type": kind})
+        return None if told.error_code else told
 
     def _ask(self, broker: int, api_key: int, values: Values) -> Any:  # noqa: ANN401 - kafka-python is untyped
         if broker not in self._connections:

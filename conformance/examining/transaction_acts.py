@@ -6,19 +6,24 @@ as it was when it was kept back.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from fault_injection.waiting import DeadlineExceededError, until
 from oracle.error_codes import ErrorCode
-from oracle.transactions.play import PARTITIONS
+from oracle.transactions.play import GROUP, PARTITIONS
 from oracle.transactions.promised import PromisedRecords
 from oracle.transactions.script import (
     KEPT_BACK,
+    NO_OFFSET,
     Add,
+    CommitOffset,
     Deliver,
     End,
     Initialise,
     MarkAgain,
+    ReadOffset,
     ReadPartitions,
     Send,
 )
@@ -28,6 +33,10 @@ if TYPE_CHECKING:
 
     from conformance.clients.transactional_requests import Answer, ProducerEpoch, TransactionalRequests
     from oracle.transactions.script import TransactionAct
+
+
+PATIENCE_S = 2.0
+"""How long an offset may change after its transaction has ended: up to 3.9 a thread applies the marker later."""
 
 
 @dataclass(slots=True)
@@ -66,6 +75,10 @@ class Performance:
             yield "answer", self._add(self.senders[act.producer], act.partition)
         elif isinstance(act, Send):
             yield from self._send(act)
+        elif isinstance(act, CommitOffset):
+            yield from self._commit_offset(act)
+        elif isinstance(act, ReadOffset):
+            yield "answer", self._group_offset()
         elif isinstance(act, End):
             yield "answer", self._end(act)
         elif isinstance(act, Deliver):
@@ -105,6 +118,29 @@ class Performance:
         if not told[0]:
             sender.sequences[partition] = sequence + 1
         yield "answer", _named(*told)
+
+    def _commit_offset(self, act: CommitOffset) -> Iterator[tuple[str, str]]:
+        sender = self.senders[act.producer]
+        known = sender.known
+        if GROUP not in sender.added and not self.has_epochs:
+            sender.added.add(GROUP)
+            added = self.requests.until_told(lambda: self.requests.add_offsets(known))
+            yield "answer to AddOffsetsToTxn", _named(*added)
+        told = self._sent(lambda: self.requests.commit_offset(known, act.offset), act.late)
+        yield "answer", KEPT_BACK if told is None else _named(*told)
+
+    def _group_offset(self) -> str:
+        """Ask for the group's offset; one that may still change is given a moment, as markers are applied in one."""
+        with suppress(DeadlineExceededError):
+            until(
+                lambda: not self.requests.group_offset()[0],
+                deadline_s=PATIENCE_S,
+                what="an offset that does not change",
+            )
+        error, offset = self.requests.group_offset()
+        if error:
+            return error.name
+        return NO_OFFSET if offset < 0 else str(offset)
 
     def _end(self, act: End) -> str:
         sender = self.senders[act.producer]

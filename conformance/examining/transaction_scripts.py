@@ -19,7 +19,19 @@ from fault_injection.cluster.spec import ClusterSpec
 from oracle.rules.release import plain_version
 from oracle.rules.transactions import transaction_rules
 from oracle.transactions.play import PARTITIONS
-from oracle.transactions.script import Add, Deliver, End, Initialise, MarkAgain, ReadPartitions, Send, asked, predict
+from oracle.transactions.script import (
+    Add,
+    CommitOffset,
+    Deliver,
+    End,
+    Initialise,
+    MarkAgain,
+    ReadOffset,
+    ReadPartitions,
+    Send,
+    asked,
+    predict,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,7 +104,7 @@ def _performed(context: ExaminationContext, script: TransactionScript) -> Iterat
 
 A1 = (Initialise(), Send("a1"))
 END = ReadPartitions("at the end", is_last=True)
-LATE, FIRST = "the first one", "the first batch"
+LATE, FIRST, FIRST_OFFSET = "the first one", "the first batch", "the first offset"
 
 TAKEN_OVER = TransactionScript(
     (
@@ -158,6 +170,7 @@ def _late_end(*, commits: bool) -> tuple[TransactionAct, ...]:
 LATE_COMMIT = TransactionScript(_late_end(commits=True))
 LATE_ABORT = TransactionScript(_late_end(commits=False))
 LATE_COMMIT_VERSION_1 = TransactionScript(_late_end(commits=True), level=1)
+LATE_ABORT_VERSION_1 = TransactionScript(_late_end(commits=False), level=1)
 HANGS = TransactionScript(
     (
         Initialise(),
@@ -179,5 +192,30 @@ JOINS = TransactionScript(
         END,
     )
 )
+JOINS_VERSION_1 = TransactionScript(JOINS.acts, level=1)
 LATE_MARKER = TransactionScript((*A1, End(commits=True), Send("a2"), MarkAgain(), End(commits=False), END))
 WRITTEN_TWICE = TransactionScript((*A1, End(commits=True), MarkAgain(), Send("a2"), End(commits=True), END))
+OFFSETS = TransactionScript(
+    (
+        *A1,
+        CommitOffset(1),
+        ReadOffset("while the first transaction is open"),
+        End(commits=True),
+        ReadOffset("once it has committed"),
+        Send("a2"),
+        CommitOffset(2),
+        End(commits=False),
+        ReadOffset("once the second one has aborted"),
+        END,
+    )
+)
+LATE_OFFSET = TransactionScript(
+    (
+        *A1,
+        CommitOffset(1, late=FIRST_OFFSET),
+        End(commits=False),
+        Deliver(FIRST_OFFSET),
+        ReadOffset("once it has arrived"),
+        END,
+    )
+)

@@ -42,6 +42,7 @@ class TransactionRules:
         unknown_producer: error to a first batch of a producer that does not begin with 0; None if it is taken.
         goes_on_in_next_epoch: a producer may ask for its next epoch, and so start its sequence numbers anew.
         verifies: a leader asks the coordinator about a batch that would begin a transaction on its partition.
+        verifies_offsets: a group's coordinator likewise, about an offset.
         not_in_transaction: what the leader answers if the coordinator does not know the partition.
         adds_by_produce: that question adds the partition; producers do not add it themselves.
         bumps_at_end: EndTxn begins the next epoch.
@@ -65,6 +66,7 @@ class TransactionRules:
     unknown_producer: ErrorCode | None = None
     goes_on_in_next_epoch: bool = False
     verifies: bool = False
+    verifies_offsets: bool = False
     not_in_transaction: ErrorCode = ErrorCode.INVALID_TXN_STATE
     adds_by_produce: bool = False
     bumps_at_end: bool = False
@@ -161,6 +163,11 @@ VERIFIED = Rule(
     "KIP-890 part 1, KAFKA-14402",
     "A batch that would begin a transaction on a partition is taken only if the coordinator knows of it.",
 )
+OFFSET_VERIFIED = Rule(
+    "offset-in-transaction-is-verified",
+    "KIP-890 part 1, GroupCoordinator.handleTxnCommitOffsets",
+    "An offset that would begin a transaction on its group's partition is taken only if the coordinator knows of it.",
+)
 ABORTABLE = Rule(
     "unverified-batch-is-abortable",
     "KIP-890, KIP-1050, KAFKA-16513",
@@ -234,6 +241,7 @@ TABLE: tuple[TransactionRow, ...] = (
     ),
     TransactionRow(NEXT_EPOCH, since("2.5.0"), having(goes_on_in_next_epoch=True)),
     TransactionRow(VERIFIED, since("3.6.0"), having(verifies=True)),
+    TransactionRow(OFFSET_VERIFIED, since("3.7.0"), having(verifies_offsets=True)),
     TransactionRow(ABORTABLE, since("3.8.0"), having(not_in_transaction=ErrorCode.TRANSACTION_ABORTABLE)),
     TransactionRow(ADDED_BY_PRODUCE, HAS_FEATURE, having(adds_by_produce=True), 2),
     TransactionRow(NEW_EPOCH_AT_END, HAS_FEATURE, having(bumps_at_end=True), 2),

@@ -39,7 +39,8 @@ def produce(
     entry = log.producer
     if rules.waits_for_last_epoch and entry.is_open and entry.epoch < request.epoch:
         return log, coordinator, Answer(ErrorCode.CONCURRENT_TRANSACTIONS)
-    if rules.verifies and not entry.is_open:
+    verifies = rules.verifies if request.sequence != NO_SEQUENCE else rules.verifies_offsets
+    if verifies and not entry.is_open:
         question = AddPartitionToTxn(request.epoch, request.record.partition)
         if rules.adds_by_produce:
             coordinator, answer = coordinators.add_partition(coordinator, rules, question)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from oracle.transactions.state import Request
 
 PARTITIONS = 2
+GROUP = PARTITIONS
+"""The partition of the group's offsets, behind those of the topic."""
 COMMIT, ABORT = "COMMIT", "ABORT"
 """What a marker is called where a log is told."""
 
@@ -64,7 +66,7 @@ class Play:
     Attributes:
         rules: the release's.
         coordinator: of the transactional id.
-        logs: of the partitions.
+        logs: of the topic's partitions, and of the group's offsets.
         producers: those that have an epoch.
         kept: requests that are kept back, by name.
         markers: the last marker of each partition.
@@ -74,7 +76,7 @@ class Play:
 
     rules: TransactionRules
     coordinator: Coordinator = field(default_factory=Coordinator)
-    logs: list[PartitionLog] = field(default_factory=lambda: [PartitionLog()] * PARTITIONS)
+    logs: list[PartitionLog] = field(default_factory=lambda: [PartitionLog()] * (PARTITIONS + 1))
     producers: dict[int, ScriptedProducer] = field(default_factory=dict)
     kept: dict[str, Request] = field(default_factory=dict)
     markers: dict[int, WriteTxnMarker] = field(default_factory=dict)

@@ -15,16 +15,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from oracle.transactions import leader as leaders
-from oracle.transactions.play import Play, ScriptedProducer, named
+from oracle.transactions.play import GROUP, PARTITIONS, Play, ScriptedProducer, named
 from oracle.transactions.producers import name_of
 from oracle.transactions.promised import PROMISED
-from oracle.transactions.state import AddPartitionToTxn, EndTxn, InitProducerId, ProduceBatch
+from oracle.transactions.state import NO_SEQUENCE, AddPartitionToTxn, EndTxn, InitProducerId, ProduceBatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from oracle.rules.transactions import TransactionRules
 
+NO_OFFSET, UNSTABLE = "no offset", "UNSTABLE_OFFSET_COMMIT"
 KEPT_BACK = "kept back"
 """What a producer is told that does not wait for the answer."""
 
@@ -130,6 +131,57 @@ class Send:
 
 
 @dataclass(frozen=True, slots=True)
+class CommitOffset:
+    """A producer commits a group's offset in its transaction.
+
+    Attributes:
+        offset: of partition 0, up to which the group has read.
+        late: what the request is called that is kept back.
+    """
+
+    offset: int
+    producer: int = 0
+    late: str = ""
+
+    @property
+    def text(self) -> str:
+        """Return it in words."""
+        return f"{name_of(self.producer)} commits the group's offset {self.offset}{_kept(self.late)}"
+
+    def play(self, play: Play) -> Iterator[Told]:
+        """Answer the error of each request: the group is added first, where its coordinator does not do that."""
+        sender = play.producers[self.producer]
+        if GROUP not in sender.added and not play.rules.adds_by_produce:
+            sender.added.add(GROUP)
+            yield "answer to AddOffsetsToTxn", named(play.asked(AddPartitionToTxn(sender.epoch, GROUP)))
+        record = play.record(str(self.offset), GROUP)
+        answer = play.sent(ProduceBatch(sender.epoch, NO_SEQUENCE, record), self.late)
+        yield "answer", KEPT_BACK if answer is None else named(answer)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOffset:
+    """The group's offset is asked for, as a consumer does that does not go on from one that may still change (KIP-447).
+
+    Attributes:
+        when: what has happened, to tell one look from the other.
+    """
+
+    when: str
+
+    @property
+    def text(self) -> str:
+        """Return it in words."""
+        return f"the group's offset is asked for: {self.when}"
+
+    def play(self, play: Play) -> Iterator[Told]:
+        """Answer the offset that was committed last, that there is none, or that one may still change."""
+        committed = play.given(GROUP)
+        is_stable = not play.logs[GROUP].producer.is_open
+        yield "answer", (committed[-1] if committed else NO_OFFSET) if is_stable else UNSTABLE
+
+
+@dataclass(frozen=True, slots=True)
 class End:
     """A producer commits, or aborts."""
 
@@ -204,14 +256,14 @@ class ReadPartitions:
 
     def play(self, play: Play) -> Iterator[Told]:
         """Say what is in the logs, how far read_committed reads, and what it is given."""
-        for partition, log in enumerate(play.logs):
+        for partition, log in enumerate(play.logs[:PARTITIONS]):
             of = f"of partition {partition}"
             yield f"log {of}", [play.worded(log, offset) for offset in range(len(log.batches))]
             yield f"last stable offset {of}", leaders.last_stable_offset(log.batches)
             yield f"records {of} to read_committed", play.given(partition)
         if self.is_last:
-            given = [label for partition in range(len(play.logs)) for label in play.given(partition)]
-            ends = [(leaders.last_stable_offset(log.batches), len(log.batches)) for log in play.logs]
+            given = [label for partition in range(PARTITIONS) for label in play.given(partition)]
+            ends = [(leaders.last_stable_offset(log.batches), len(log.batches)) for log in play.logs[:PARTITIONS]]
             yield from play.promised.held_against(given, ends)
 
 

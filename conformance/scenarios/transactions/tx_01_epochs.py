@@ -6,6 +6,7 @@ from conformance.catalogue.examination import Examination, by
 from conformance.catalogue.where import Where
 
 WITH_TRANSACTIONS = Where(since="0.11.0.0", why="before there were no transactions (KIP-98)")
+WITH_VERSIONS = Where(since="4.0.0", why="before there was no transaction.version (KIP-890)")
 
 TAKEN_OVER = Examination(
     name="TX-01/taken-over",

@@ -9,10 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from conformance.catalogue.examination import Examination, by
-from conformance.catalogue.where import Where
-from conformance.scenarios.transactions.tx_01_epochs import WITH_TRANSACTIONS
-
-WITH_VERSIONS = Where(since="4.0.0", why="before there was no transaction.version (KIP-890)")
+from conformance.scenarios.transactions.tx_01_epochs import WITH_TRANSACTIONS, WITH_VERSIONS
 
 LATE_COMMIT = Examination(
     name="TX-05/late-commit",
@@ -49,4 +46,13 @@ VERSION_1 = replace(
     examined=by("transaction_scripts:LATE_COMMIT_VERSION_1"),
 )
 
-SCENARIOS = (LATE_COMMIT, LATE_ABORT, VERSION_1)
+ABORT_VERSION_1 = replace(
+    LATE_ABORT,
+    name="TX-05/late-abort-version-1",
+    id="transactions/a-late-abort-with-version-1",
+    requirement="With transaction.version 1 a late abort loses what the next transaction wrote, as before 4.0.",
+    where=WITH_VERSIONS,
+    examined=by("transaction_scripts:LATE_ABORT_VERSION_1"),
+)
+
+SCENARIOS = (LATE_COMMIT, LATE_ABORT, VERSION_1, ABORT_VERSION_1)

@@ -5,8 +5,10 @@ KIP-890: the producer gave the batch up and aborted; then it arrives.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from conformance.catalogue.examination import Examination, by
-from conformance.scenarios.transactions.tx_01_epochs import WITH_TRANSACTIONS
+from conformance.scenarios.transactions.tx_01_epochs import WITH_TRANSACTIONS, WITH_VERSIONS
 
 HANGS = Examination(
     name="TX-06/after-its-abort",
@@ -37,4 +39,13 @@ JOINS = Examination(
     examined=by("transaction_scripts:JOINS"),
 )
 
-SCENARIOS = (HANGS, JOINS)
+JOINS_VERSION_1 = replace(
+    JOINS,
+    name="TX-06/in-the-next-version-1",
+    id="transactions/a-late-batch-with-version-1",
+    requirement="With transaction.version 1 a late batch belongs to the next transaction of its epoch, as before 4.0.",
+    where=WITH_VERSIONS,
+    examined=by("transaction_scripts:JOINS_VERSION_1"),
+)
+
+SCENARIOS = (HANGS, JOINS, JOINS_VERSION_1)

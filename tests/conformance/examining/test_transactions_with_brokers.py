@@ -44,7 +44,7 @@ BROKEN = {
     "2.8.2": {*BREAKS, "TX-06/after-its-abort"},
     "3.9.2/zookeeper": BREAKS,
     "3.9.2/kraft": BREAKS,
-    "4.4.0": {"TX-05/late-commit-version-1"},
+    "4.4.0": {"TX-05/late-commit-version-1", "TX-05/late-abort-version-1", "TX-06/in-the-next-version-1"},
 }
 
 

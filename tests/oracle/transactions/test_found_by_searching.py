@@ -133,6 +133,7 @@ DECIDES_NOTHING = {
     "unknown-producer-is-taken",
     "unknown-producer-begins-anew",
     "producer-may-go-on-in-the-next-epoch",
+    "offset-in-transaction-is-verified",
     "unverified-batch-is-abortable",
     "produce-adds-its-partition",
 }

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle.rules.transactions import TABLE, transaction_rules
-from oracle.transactions.script import Deliver, End, Initialise, MarkAgain, ReadPartitions, Send, predict
+from oracle.transactions.script import (
+    CommitOffset,
+    Deliver,
+    End,
+    Initialise,
+    MarkAgain,
+    ReadOffset,
+    ReadPartitions,
+    Send,
+    predict,
+)
 
 if TYPE_CHECKING:
     from oracle.transactions.script import TransactionAct
@@ -20,6 +30,13 @@ SENT_AGAIN = (*A1, Send("a1", again=True), END)
 LEFT_OUT = (*A1, Send("b1", 1, skips=3), END)
 MARKED_AGAIN = (*A1, End(commits=True), MarkAgain(), END)
 MARKED_LATE = (*A1, End(commits=True), Initialise(1), Send("b1", producer=1), MarkAgain(), END)
+LATE_OFFSET = (
+    Initialise(),
+    CommitOffset(1, late="late"),
+    End(commits=False),
+    Deliver("late"),
+    ReadOffset("at the end"),
+)
 NOTICED: dict[str, tuple[str, tuple[TransactionAct, ...]]] = {
     "batch-follows-the-last-one": ("3.9.2", SENT_AGAIN),
     "batch-of-older-epoch-is-refused": ("2.8.2", TAKEN_OVER),
@@ -31,6 +48,7 @@ NOTICED: dict[str, tuple[str, tuple[TransactionAct, ...]]] = {
     "unknown-producer-begins-anew": ("4.4.0", LEFT_OUT),
     "producer-may-go-on-in-the-next-epoch": ("3.9.2", (Initialise(), Initialise(1), Initialise(goes_on=True))),
     "transaction-is-verified": ("3.9.2", AFTER_ITS_ABORT),
+    "offset-in-transaction-is-verified": ("3.9.2", LATE_OFFSET),
     "unverified-batch-is-abortable": ("3.9.2", AFTER_ITS_ABORT),
     "produce-adds-its-partition": ("4.4.0", A1),
     "every-transaction-ends-its-epoch": ("4.4.0", MARKED_AGAIN),

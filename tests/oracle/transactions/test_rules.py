@@ -26,6 +26,7 @@ def test_new_clusters_have_the_newest_level_of_the_release(version: str, level: 
         ("2.4.1", "2.5.0", {"unknown-producer-is-taken", "producer-may-go-on-in-the-next-epoch"}),
         ("2.6.3", "2.7.0", {"fenced-producer-is-told-so"}),
         ("3.5.2", "3.6.0", {"transaction-is-verified"}),
+        ("3.6.2", "3.7.0", {"offset-in-transaction-is-verified"}),
         ("3.7.2", "3.8.0", {"unverified-batch-is-abortable"}),
         ("4.1.2", "4.2.0", {"marker-begins-its-epoch", "marker-may-be-written-again"}),
     ],

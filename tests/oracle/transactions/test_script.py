@@ -5,7 +5,18 @@ from __future__ import annotations
 import pytest
 
 from oracle.rules.transactions import transaction_rules
-from oracle.transactions.script import Add, Deliver, End, Initialise, MarkAgain, ReadPartitions, Send, predict
+from oracle.transactions.script import (
+    Add,
+    CommitOffset,
+    Deliver,
+    End,
+    Initialise,
+    MarkAgain,
+    ReadOffset,
+    ReadPartitions,
+    Send,
+    predict,
+)
 
 
 def told(version: str, *acts: object, level: int | None = None) -> dict[str, object]:
@@ -80,3 +91,34 @@ def test_a_marker_again_is_of_the_partition_that_it_was_written_to(version: str,
     assert answers["6. the last marker of partition 1 arrives again: answer"] == answer
     assert answers["7. the last marker of partition 0 arrives again: answer"] == "NONE"
     assert answers["8. both partitions are read: end: log of partition 0"] == ["a1", "COMMIT", "COMMIT"]
+
+
+def test_an_offset_counts_once_its_transaction_has_committed() -> None:
+    acts = (
+        Initialise(),
+        ReadOffset("at first"),
+        CommitOffset(1),
+        ReadOffset("open"),
+        End(commits=True),
+        ReadOffset("then"),
+    )
+    again = (CommitOffset(2), End(commits=False), ReadOffset("at last"))
+    for version in ("3.9.2", "4.4.0"):
+        answers = told(version, *acts, *again)
+        told_in_order = [value for what, value in answers.items() if "is asked for" in what]
+        assert told_in_order == ["no offset", "UNSTABLE_OFFSET_COMMIT", "1", "1"]
+
+
+@pytest.mark.parametrize(
+    ("version", "late", "then"),
+    [
+        ("3.6.2", "NONE", "UNSTABLE_OFFSET_COMMIT"),
+        ("3.9.2", "TRANSACTION_ABORTABLE", "no offset"),
+        ("4.4.0", "INVALID_PRODUCER_EPOCH", "no offset"),
+    ],
+)
+def test_a_late_offset_may_change_for_ever_until_it_is_verified(version: str, late: str, then: str) -> None:
+    acts = (Initialise(), Send("a1"), CommitOffset(1, late="offset"), End(commits=False), Deliver("offset"))
+    answers = told(version, *acts, ReadOffset("end"))
+    assert answers["5. what was kept back as 'offset' arrives: answer"] == late
+    assert answers["6. the group's offset is asked for: end: answer"] == then
