@@ -107,7 +107,7 @@ def _rules(kafka: str, level: int | None) -> TransactionRules:
     plain = plain_version(kafka)
     release = rules_of(Choice(kafka=plain, metadata=None)).version
     try:
-        return transaction_rules(release + kafka.removeprefix(plain), level)
+        return transaction_rules(release + kafka.removeprefix(plain), level)  # a rule of replication is refused here
     except ValueError as mistake:
         raise UsageError(str(mistake)) from None
 

@@ -16,8 +16,7 @@ from conformance.examining.examination_cluster import examination_cluster
 from conformance.examining.transaction_acts import Performance
 from conformance.record.directory import slug
 from fault_injection.cluster.spec import ClusterSpec
-from oracle.rules.release import plain_version
-from oracle.rules.transactions import transaction_rules
+from oracle.rules.transactions import swaps_of, transaction_rules
 from oracle.transactions.play import PARTITIONS
 from oracle.transactions.script import (
     Add,
@@ -69,7 +68,7 @@ class TransactionScript:
 
     def rules(self, rules: RuleSet) -> TransactionRules:
         """Return the release's rules of transactions."""
-        return transaction_rules(plain_version(rules.version), self.level)
+        return transaction_rules(swaps_of(rules.version), self.level)
 
     def predict(self, rules: RuleSet) -> tuple[QuestionAnswer, ...]:
         """Play it by the release's rules."""

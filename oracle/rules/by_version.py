@@ -24,6 +24,7 @@ from oracle.rules import (
     message_format,
     reassignment,
     request_versions,
+    transactions,
     truncation,
     unclean_election,
 )
@@ -367,13 +368,16 @@ def _release(numbers: Version, metadata: MetadataMode, elr: bool | None) -> Rule
 
 
 def _swapped(version: str, release: RuleKey) -> frozenset[str]:
-    """Return the names of the rules that are swapped; every rule has one row.
+    """Return the names of the rules that are swapped; every rule has one row, those of transactions in their own table.
 
     Raises:
         ValueError: one is none, or the release has, or lacks, it anyway.
     """
     rows = {row.rule.name: row for row in TABLE}
-    swapped = swapped_rules(version)
+    own = transactions.swaps_of(version)
+    if own != plain_version(version):
+        transactions.transaction_rules(own)
+    swapped = {name: given for name, given in swapped_rules(version).items() if name not in transactions.NAMES}
     for name, is_given in swapped.items():
         if name not in rows:
             near = "".join(f"; did you mean {one}?" for one in get_close_matches(name, rows, n=1))

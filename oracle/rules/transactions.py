@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from oracle.error_codes import ErrorCode
 from oracle.rules.release import (
+    WITH,
+    WITHOUT,
     RuleKey,
     before,
     between,
@@ -250,6 +252,7 @@ TABLE: tuple[TransactionRow, ...] = (
     TransactionRow(MARKER_AGAIN, since("4.2.0"), having(takes_marker_again=True), 2),
     TransactionRow(FENCES_TWICE, between("4.0.0", "4.0.1"), having(bumps_twice_to_fence=True), 2),
 )
+NAMES = frozenset(row.rule.name for row in TABLE)
 FIRST = "0.11.0.0"
 """The first release with transactions (KIP-98)."""
 
@@ -276,6 +279,12 @@ def transaction_rules(version: str, transaction_version: int | None = None) -> T
             rules = replace(row.change(rules), rules=(*rules.rules, row.rule))
     _check_swapped(version, swapped, release, level)
     return rules
+
+
+def swaps_of(version: str) -> str:
+    """Return a version with those swapped rules that are of transactions, and without the others."""
+    swapped = {name: given for name, given in swapped_rules(version).items() if name in NAMES}
+    return plain_version(version) + "".join(f"{WITH if given else WITHOUT}{name}" for name, given in swapped.items())
 
 
 def _level(release: RuleKey, version: str, asked: int | None) -> int:

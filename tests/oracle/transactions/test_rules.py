@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from oracle.rules.transactions import TABLE, transaction_rules
+from oracle.rules.by_version import rules_for
+from oracle.rules.transactions import TABLE, swaps_of, transaction_rules
+from oracle.vocabulary import MetadataMode
 
 
 def names(version: str, level: int | None = None) -> set[str]:
@@ -60,6 +62,19 @@ def test_what_version_2_brought() -> None:
 def test_what_a_release_does_not_have_is_refused(version: str, level: int | None, told: str) -> None:
     with pytest.raises(ValueError, match=told):
         transaction_rules(version, level)
+
+
+def test_a_name_swaps_rules_of_transactions_beside_those_of_replication() -> None:
+    both = "3.9.2~maximal-isr~transaction-is-verified"
+    assert swaps_of(both) == "3.9.2~transaction-is-verified"
+    rules = rules_for(both, MetadataMode.KRAFT)
+    assert (rules.version, "maximal-isr" in rules.names()) == (both, False)
+    assert (
+        rules_for("3.9.2~transaction-is-verified", MetadataMode.KRAFT).rules
+        == rules_for("3.9.2", MetadataMode.KRAFT).rules
+    )
+    with pytest.raises(ValueError, match=r"cannot be swapped: Kafka 3\.5\.2 does not have it"):
+        rules_for("3.5.2~transaction-is-verified", MetadataMode.KRAFT)
 
 
 def test_every_rule_has_one_row_and_says_where_it_comes_from() -> None:
