@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from conformance.record.reconciliation import Samples
 from conformance.record.verdict import PromiseKept, RecordLoss
-from oracle.transactions.promised import PROMISED
+from oracle.transactions.promised import MISSING, PROMISED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -140,6 +140,14 @@ def promises_of_answers(promised: Sequence[PromisedAnswer]) -> tuple[PromiseKept
     if surprises:
         return PromiseKept.BROKEN, f"{'; '.join(one.text for one in surprises)}: not predicted"
     return PromiseKept.BROKEN_AS_PREDICTED, "; ".join(one.text for one in broken)
+
+
+def losses_by_answers(promised: Iterable[PromisedAnswer]) -> Iterable[RecordLoss]:
+    """Yield every acknowledged record that is missing although its transaction was committed."""
+    for one in promised:
+        if one.promise == MISSING:
+            surprise = "" if list(one.measured or ()) == list(one.predicted) else "not predicted: "
+            yield from (RecordLoss(str(label), "broken", f"{surprise}{one.text}") for label in one.measured or ())
 
 
 def losses(facts: Facts) -> Iterable[RecordLoss]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from conformance.judgement.promises import losses, promise_kept, promises_of_answers
+from conformance.judgement.promises import losses, losses_by_answers, promise_kept, promises_of_answers
 from conformance.record.verdict import (
     AWAITED_STATE,
     LEADER_EPOCH,
@@ -117,7 +117,10 @@ def judge_answers(
     conformance, reason = _what_speaks_against(interruption, findings) or conforms
     promise, why = promises_of_answers(promised) if interruption is None else (None, None)
     whole = f"{reason}; {why}" if why else reason
-    return Verdict(conformance, promise, whole, findings, codes=_codes(interruption, findings), promise_reason=why)
+    lost = tuple(losses_by_answers(promised)) if promise is not None else ()
+    return Verdict(
+        conformance, promise, whole, findings, lost, codes=_codes(interruption, findings), promise_reason=why
+    )
 
 
 def _codes(interruption: tuple[str, str] | None, findings: Sequence[Finding]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import pytest
 from conformance.judgement.promises import PromisedAnswer, promises_of_answers
 from conformance.judgement.verdicts import judge_answers
 from conformance.record.answers import ComparedAnswer
-from conformance.record.verdict import Conformance, PromiseKept
+from conformance.record.verdict import Conformance, PromiseKept, RecordLoss
 from oracle.transactions.promised import MISSING, UNASKED
 
 
@@ -47,6 +47,12 @@ def test_the_reason_says_what_broke_it() -> None:
     said = "acknowledged records of committed transactions that consumers are not given: a2"
     assert verdict.reason == f"1 answer as predicted; {said}"
     assert verdict.promise_reason == said
+    assert verdict.losses == (RecordLoss("a2", "broken", said),)
+
+
+def test_only_what_is_missing_is_lost() -> None:
+    verdict = judge_answers([], None, (PromisedAnswer(UNASKED, ["a1"], ["a1"]), answered([], ["a2"])))
+    assert [(loss.label, loss.reason[:15]) for loss in verdict.losses] == [("a2", "not predicted: ")]
 
 
 def test_nothing_is_said_of_the_promise_of_an_examination_that_ended_early() -> None:
