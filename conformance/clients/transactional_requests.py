@@ -212,8 +212,9 @@ class TransactionalRequests:
         told = self._ask_coordinator(
             OFFSET_FETCH, {"group_id": self._id, "topics": topics, "require_stable": True}, OF_GROUP
         )
-        part = told.topics[0].partitions[0]
-        return ErrorCode(told.error_code or part.error_code), int(part.committed_offset)
+        parts = [part for topic in told.topics for part in topic.partitions]  # from 4.0 on none of an unknown group
+        error = told.error_code or next((part.error_code for part in parts), 0)
+        return ErrorCode(error), next((int(part.committed_offset) for part in parts), NOTHING)
 
     def end(self, producer: ProducerEpoch, *, commits: bool) -> Answer:
         """Commit or abort; the answer has the next epoch with transaction.version 2."""

@@ -15,7 +15,7 @@ from conformance.record.directory import as_plain
 from conformance.scenarios.regressions.defect import OPEN, UNREACHED
 from fault_injection.releases import RELEASES
 from fault_injection.releases.jars import cache_directory, jar_set
-from oracle.rules import base_protocol
+from oracle.rules import base_protocol, transactions
 from oracle.rules.release import has_mode
 from oracle.vocabulary import MetadataMode
 from reports.verdict_words import source_link
@@ -116,7 +116,7 @@ def _as_json(release: Release, lines: list[Line]) -> dict[str, Any]:
 
 def _rules(line: Line) -> tuple[Rule, ...]:
     """Return every rule of a release: those that some release changed, and those that none did."""
-    return (*line.rules.rules, *base_protocol.RULES)
+    return (*line.rules.rules, *base_protocol.RULES, *transactions.rules_of(line.rules.version))
 
 
 # ``track-record``: which known defects of Kafka are shown here, by which command, and which are out of reach?

@@ -281,6 +281,11 @@ def transaction_rules(version: str, transaction_version: int | None = None) -> T
     return rules
 
 
+def rules_of(version: str) -> tuple[Rule, ...]:
+    """Return the rules of a release with the transaction.version of new clusters; none where it has no transactions."""
+    return transaction_rules(swaps_of(version)).rules if parse_version(version) >= parse_version(FIRST) else ()
+
+
 def swaps_of(version: str) -> str:
     """Return a version with those swapped rules that are of transactions, and without the others."""
     swapped = {name: given for name, given in swapped_rules(version).items() if name in NAMES}

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from conformance.catalogue.examination import Entry
     from conformance.line import Line
 
-SOURCE = re.compile(r"^((HW|TR|LE|IS|AC|EL|RM|FE|RC)-\d\d|00[0-4]|KIP-\d+|KAFKA-\d+)$")
+SOURCE = re.compile(rf"^(({'|'.join(AREAS)})-\d\d|00[0-4]|KIP-\d+|KAFKA-\d+)$")
 ENTRY_LINES_MAX = 60
 SENTENCE = re.compile(r"^[A-Za-z0-9].{18,258}\.$")
 QUICK = (

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from conformance.cli import main
 from fault_injection.releases import RELEASES
 from oracle import rules as rules_package
-from oracle.rules import base_protocol
+from oracle.rules import base_protocol, transactions
 from oracle.rules.by_version import TABLE, rules_for
 from oracle.rules.rule import Rule
+from oracle.rules.transactions import transaction_rules
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ def test_the_versions_are_those_of_the_table(capsys: pytest.CaptureFixture[str])
 
 
 def test_the_rules_of_a_release_are_told_in_a_sentence_each(capsys: pytest.CaptureFixture[str]) -> None:
-    rules = (*rules_for("3.9.2", MetadataMode.ZOOKEEPER).rules, *base_protocol.RULES)
+    transactional = transaction_rules("3.9.2").rules
+    rules = (*rules_for("3.9.2", MetadataMode.ZOOKEEPER).rules, *base_protocol.RULES, *transactional)
     head, *lines = said(capsys, "3.9.2/zookeeper").splitlines()
 
     assert head == "3.9.2 (zookeeper):"
@@ -74,7 +76,8 @@ def test_no_rule_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     patches = {name for one in PATCHES for name in rules_for(one, MetadataMode.ZOOKEEPER).names()}
     modules = [import_module(f"oracle.rules.{one.name}") for one in iter_modules(rules_package.__path__)]
     rules = {rule for module in modules for value in vars(module).values() for rule in rules_within(value)}
-    in_rows = {row.rule for row in TABLE} | set(base_protocol.RULES)
+    patches |= {rule.name for one in ("1.0.0", "4.0.0") for rule in transaction_rules(one).rules}
+    in_rows = {row.rule for row in (*TABLE, *transactions.TABLE)} | set(base_protocol.RULES)
 
     assert {rule.name for rule in rules} - {rule.name for rule in in_rows} == set()
     assert {rule.name for rule in in_rows} - told - patches - {*with_feature} == {"requests-may-be-newer"}
