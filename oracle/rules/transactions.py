@@ -239,7 +239,7 @@ TABLE: tuple[TransactionRow, ...] = (
     TransactionRow(UNKNOWN_IS_TOLD, between("1.0.0", "2.5.0"), having(unknown_producer=ErrorCode.UNKNOWN_PRODUCER_ID)),
     TransactionRow(UNKNOWN_IS_TAKEN, since("2.5.0"), having()),
     TransactionRow(
-        UNKNOWN_BEGINS_ANEW, HAS_FEATURE, having(unknown_producer=ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER), 2
+        UNKNOWN_BEGINS_ANEW, since("4.1.0"), having(unknown_producer=ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER), 2
     ),
     TransactionRow(NEXT_EPOCH, since("2.5.0"), having(goes_on_in_next_epoch=True)),
     TransactionRow(VERIFIED, since("3.6.0"), having(verifies=True)),

@@ -30,6 +30,7 @@ def test_new_clusters_have_the_newest_level_of_the_release(version: str, level: 
         ("3.5.2", "3.6.0", {"transaction-is-verified"}),
         ("3.6.2", "3.7.0", {"offset-in-transaction-is-verified"}),
         ("3.7.2", "3.8.0", {"unverified-batch-is-abortable"}),
+        ("4.0.2", "4.1.0", {"unknown-producer-begins-anew"}),
         ("4.1.2", "4.2.0", {"marker-begins-its-epoch", "marker-may-be-written-again"}),
     ],
 )
