@@ -86,6 +86,11 @@ def test_without_late_requests_everything_holds(version: str, level: int | None,
     assert broken(version, level, (("late", 0), (what, 1))) == SOUND
 
 
+def test_who_would_go_on_after_another_has_taken_the_id_over_breaks_nothing() -> None:
+    """It has given a batch up, and asks for its next epoch (KIP-360): it is fenced."""
+    assert broken("3.9.2", None, late(ProduceBatch, transactions=3, partitions=1, take_overs=1)) == SOUND
+
+
 @pytest.mark.parametrize(("version", "level"), [*LINES, *LEVELS])
 def test_an_unclean_election_drops_a_marker_on_every_release(version: str, level: int | None) -> None:
     """KAFKA-20716: what is read no further was committed."""

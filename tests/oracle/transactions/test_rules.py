@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from oracle.rules.by_version import rules_for
-from oracle.rules.transactions import TABLE, swaps_of, transaction_rules
+from oracle.rules.transactions import TABLE, rules_of, swaps_of, transaction_rules
 from oracle.vocabulary import MetadataMode
 
 
@@ -63,6 +63,14 @@ def test_what_version_2_brought() -> None:
 def test_what_a_release_does_not_have_is_refused(version: str, level: int | None, told: str) -> None:
     with pytest.raises(ValueError, match=told):
         transaction_rules(version, level)
+
+
+def test_a_release_before_transactions_has_no_rules_of_them() -> None:
+    assert rules_of("0.10.2.2") == ()
+    assert (
+        rules_of("4.4.0~maximal-isr~transaction-is-verified")
+        == transaction_rules("4.4.0~transaction-is-verified").rules
+    )
 
 
 def test_a_name_swaps_rules_of_transactions_beside_those_of_replication() -> None:
