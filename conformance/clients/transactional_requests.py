@@ -33,6 +33,7 @@ from fault_injection.puppets.connection import FETCH, PRODUCE, WRITE_TXN_MARKERS
 from fault_injection.waiting import until
 from fault_injection.wire.codec_schemas import Message
 from oracle.error_codes import ErrorCode
+from oracle.transactions.play import ABORT, COMMIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -65,6 +66,8 @@ NEWEST = {
 """The newest versions that clients send whose cluster has no transaction.version 2."""
 NEWEST_OF_LEVEL_2 = {**NEWEST, END_TXN: 5, PRODUCE: 12, TXN_OFFSET_COMMIT: 5}
 """And those whose cluster has it: Produce adds its partition, EndTxn begins the next epoch."""
+EVERY_TRANSACTION_ITS_EPOCH = 2
+"""The transaction.version from which on that is so."""
 OF_GROUP, OF_TRANSACTION = 0, 1
 """The kinds of coordinator that FindCoordinator is asked for."""
 WAITS = frozenset(
@@ -86,7 +89,6 @@ PRODUCE_TIMEOUT_MS = 10_000
 FETCH_BYTES_MAX = 1 << 20
 BATCHES = 2
 NOTHING = -1
-COMMIT, ABORT = "COMMIT", "ABORT"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +114,8 @@ class LoggedBatch:
     coordinator_epoch: int | None = None
 
 
-Answer = tuple[ErrorCode, ProducerEpoch | None]
+ProducerAnswer = tuple[ErrorCode, ProducerEpoch | None]
 """The error, and the producer epoch where the answer tells one."""
-Ask = "Callable[[], Answer]"
 
 
 class TransactionalRequests:
@@ -133,9 +134,14 @@ class TransactionalRequests:
     ) -> None:
         self._address, self._leaders, self._topic = address, leaders, topic
         self._id, self._level = transactional_id, level
-        self._newest = NEWEST_OF_LEVEL_2 if level >= len(("0", "1")) else NEWEST
+        self._newest = NEWEST_OF_LEVEL_2 if self.has_epochs else NEWEST
         self._connections: dict[int, PuppetConnection] = {}
         self._coordinators: dict[int, int] = {}
+
+    @property
+    def has_epochs(self) -> bool:
+        """Return whether the cluster's clients let Produce add its partition, and EndTxn begin the next epoch."""
+        return self._level >= EVERY_TRANSACTION_ITS_EPOCH
 
     def __enter__(self) -> Self:
         return self
@@ -146,7 +152,7 @@ class TransactionalRequests:
         for connection in self._connections.values():
             connection.close()
 
-    def init_producer_id(self, known: ProducerEpoch | None = None) -> Answer:
+    def init_producer_id(self, known: ProducerEpoch | None = None) -> ProducerAnswer:
         """Ask for an epoch; with one that is known, for the next one (KIP-360)."""
         values = {
             "transactional_id": self._id,
@@ -157,7 +163,7 @@ class TransactionalRequests:
         told = self._ask_coordinator(INIT_PRODUCER_ID, values)
         return ErrorCode(told.error_code), ProducerEpoch(int(told.producer_id), int(told.producer_epoch))
 
-    def add_partition(self, producer: ProducerEpoch, partition: int) -> Answer:
+    def add_partition(self, producer: ProducerEpoch, partition: int) -> ProducerAnswer:
         """Add a partition to the transaction."""
         values = {
             "v3_and_below_transactional_id": self._id,
@@ -168,7 +174,7 @@ class TransactionalRequests:
         told = self._ask_coordinator(ADD_PARTITIONS_TO_TXN, values)
         return ErrorCode(told.results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code), None
 
-    def produce(self, producer: ProducerEpoch, sequence: int, partition: int, label: str) -> Answer:
+    def produce(self, producer: ProducerEpoch, sequence: int, partition: int, label: str) -> ProducerAnswer:
         """Send a record as one batch of the transaction, with acks=all."""
         part = {"index": partition, "records": _batch(producer, sequence, label)}
         values = {
@@ -180,7 +186,7 @@ class TransactionalRequests:
         told = self._ask(self._leaders[partition], PRODUCE, values)
         return ErrorCode(told.responses[0].partition_responses[0].error_code), None
 
-    def add_offsets(self, producer: ProducerEpoch) -> Answer:
+    def add_offsets(self, producer: ProducerEpoch) -> ProducerAnswer:
         """Add the group's offsets to the transaction."""
         values = {
             "transactional_id": self._id,
@@ -190,7 +196,7 @@ class TransactionalRequests:
         }
         return ErrorCode(self._ask_coordinator(ADD_OFFSETS_TO_TXN, values).error_code), None
 
-    def commit_offset(self, producer: ProducerEpoch, offset: int) -> Answer:
+    def commit_offset(self, producer: ProducerEpoch, offset: int) -> ProducerAnswer:
         """Commit the group's offset of partition 0 in the transaction."""
         part = {"partition_index": 0, "committed_offset": offset, "committed_leader_epoch": NOTHING}
         values = {
@@ -216,7 +222,7 @@ class TransactionalRequests:
         error = told.error_code or next((part.error_code for part in parts), 0)
         return ErrorCode(error), next((int(part.committed_offset) for part in parts), NOTHING)
 
-    def end(self, producer: ProducerEpoch, *, commits: bool) -> Answer:
+    def end(self, producer: ProducerEpoch, *, commits: bool) -> ProducerAnswer:
         """Commit or abort; the answer has the next epoch with transaction.version 2."""
         values = {
             "transactional_id": self._id,
@@ -228,7 +234,7 @@ class TransactionalRequests:
         epoch = NOTHING if told.producer_epoch is None else int(told.producer_epoch)
         return ErrorCode(told.error_code), ProducerEpoch(int(told.producer_id), epoch) if epoch >= 0 else None
 
-    def write_marker(self, partition: int, marker: LoggedBatch) -> Answer:
+    def write_marker(self, partition: int, marker: LoggedBatch) -> ProducerAnswer:
         """Have a marker written that is in the log already, as its coordinator does that got no answer."""
         values = {
             "producer_id": marker.producer.producer_id,
@@ -241,7 +247,7 @@ class TransactionalRequests:
         told = self._ask(self._leaders[partition], WRITE_TXN_MARKERS, {"markers": [values]})
         return ErrorCode(told.markers[0].topics[0].partitions[0].error_code), None
 
-    def until_told(self, ask: Callable[[], Answer]) -> Answer:
+    def until_told(self, ask: Callable[[], ProducerAnswer]) -> ProducerAnswer:
         """Ask until the answer is not to wait.
 
         Raises:

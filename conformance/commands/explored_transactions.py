@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.commands.choosing import Choice, rules_of
-from conformance.commands.parser import whole_number
+from conformance.commands.parser import given, whole_number
 from fault_injection.releases import UsageError
 from oracle.explorer.model import Always, SearchSubject, Sometimes
 from oracle.rules.release import plain_version
@@ -13,6 +13,7 @@ from oracle.rules.transactions import TRANSACTION_VERSIONS, transaction_rules
 from oracle.transactions.model import KINDS, TransactionBounds, Transactions
 from oracle.transactions.producers import worded
 from oracle.transactions.properties import ALWAYS, SOMETIMES
+from oracle.transactions.state import AddPartitionToTxn, EndTxn, InitProducerId, ProduceBatch, WriteTxnMarker
 
 if TYPE_CHECKING:
     import argparse
@@ -43,10 +44,11 @@ OPTIONS = (
 )
 """What this model reads; each is None where it is not given."""
 LATE_REQUESTS: Mapping[str, type[Request]] = {
-    {"AddPartitionToTxn": "AddPartitionsToTxn", "ProduceBatch": "Produce", "WriteTxnMarker": "WriteTxnMarkers"}.get(
-        kind.__name__, kind.__name__
-    ): kind
-    for kind in sorted(KINDS, key=lambda kind: kind.__name__)
+    "AddPartitionsToTxn": AddPartitionToTxn,
+    "EndTxn": EndTxn,
+    "InitProducerId": InitProducerId,
+    "Produce": ProduceBatch,
+    "WriteTxnMarkers": WriteTxnMarker,
 }
 """Requests by the names that the protocol has for them."""
 SAME_PARTITIONS = "Transactions has no symmetry to use; leave --symmetry out"
@@ -114,8 +116,8 @@ def _rules(kafka: str, level: int | None) -> TransactionRules:
 
 def bounds_of(parsed: argparse.Namespace) -> TransactionBounds:
     """Return within which bounds is searched."""
-    given = {bound: getattr(parsed, option.removeprefix("--").replace("-", "_")) for option, bound, *_ in AMOUNTS}
-    chosen = {bound: amount for bound, amount in given.items() if amount is not None}
+    value = given(parsed)
+    chosen = {bound: amount for option, bound, *_ in AMOUNTS if (amount := value(option)) is not None}
     kinds = frozenset(LATE_REQUESTS[name] for name in parsed.late_requests) if parsed.late_requests else KINDS
     return TransactionBounds(**chosen, kinds=kinds, reuses_sequences=bool(parsed.reuse_sequences))
 
@@ -123,13 +125,13 @@ def bounds_of(parsed: argparse.Namespace) -> TransactionBounds:
 def _constants(rules: TransactionRules, bounds: TransactionBounds) -> dict[str, object]:
     amounts = {bound: getattr(bounds, bound) for _, bound, *_ in AMOUNTS}
     kinds = [name for name, kind in LATE_REQUESTS.items() if kind in bounds.kinds]
-    constants = {
+    return {
         "kafka": rules.version,
         "transaction_version": rules.transaction_version,
         **amounts,
         "late_requests": kinds,
+        "reuses_sequences": bounds.reuses_sequences,
     }
-    return {**constants, "reuses_sequences": bounds.reuses_sequences}
 
 
 def lines(world: TxnWorld) -> Iterator[str]:

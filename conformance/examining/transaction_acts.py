@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fault_injection.waiting import DeadlineExceededError, until
-from oracle.error_codes import ErrorCode
-from oracle.transactions.play import GROUP, PARTITIONS
+from oracle.transactions.play import GROUP, PARTITIONS, ScriptedProducer, named
 from oracle.transactions.promised import PromisedRecords
 from oracle.transactions.script import (
     KEPT_BACK,
@@ -27,11 +26,13 @@ from oracle.transactions.script import (
     ReadPartitions,
     Send,
 )
+from oracle.transactions.state import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from conformance.clients.transactional_requests import Answer, ProducerEpoch, TransactionalRequests
+    from conformance.clients.transactional_requests import ProducerAnswer, ProducerEpoch, TransactionalRequests
+    from oracle.error_codes import ErrorCode
     from oracle.transactions.script import TransactionAct
 
 
@@ -40,38 +41,26 @@ PATIENCE_S = 2.0
 
 
 @dataclass(slots=True)
-class SpokenFor:
-    """A producer as the tester speaks for it: its epoch, its next sequence numbers, what it has added and kept back."""
-
-    known: ProducerEpoch
-    sequences: dict[int, int] = field(default_factory=dict)
-    added: set[int] = field(default_factory=set)
-    kept: set[int] = field(default_factory=set)
-
-
-@dataclass(slots=True)
 class Performance:
     """A script on real brokers.
 
     Attributes:
         requests: sends them.
-        has_epochs: whether the cluster's clients end every transaction with its epoch, and add no partition.
         senders: the producers.
         kept: what is kept back, by name.
         promised: what producers have sent, asked and been told.
     """
 
     requests: TransactionalRequests
-    has_epochs: bool
-    senders: dict[int, SpokenFor] = field(default_factory=dict)
-    kept: dict[str, Callable[[], Answer]] = field(default_factory=dict)
+    senders: dict[int, ScriptedProducer[ProducerEpoch]] = field(default_factory=dict)
+    kept: dict[str, Callable[[], ProducerAnswer]] = field(default_factory=dict)
     promised: PromisedRecords = field(default_factory=PromisedRecords)
 
     def perform(self, act: TransactionAct) -> Iterator[tuple[str, Any]]:
         """Do one thing, and yield what was answered."""
         if isinstance(act, Initialise):
             yield "answer", self._initialise(act)
-        elif isinstance(act, Add) and not self.has_epochs:
+        elif isinstance(act, Add) and not self.requests.has_epochs:
             yield "answer", self._add(self.senders[act.producer], act.partition)
         elif isinstance(act, Send):
             yield from self._send(act)
@@ -91,24 +80,22 @@ class Performance:
 
     def _initialise(self, act: Initialise) -> str:
         former = self.senders.get(act.producer)
-        known = former.known if act.goes_on and former is not None else None
+        known = former.epoch if act.goes_on and former is not None else None
         error, given = self.requests.until_told(lambda: self.requests.init_producer_id(known))
         if not error and given is not None:
-            self.senders[act.producer] = SpokenFor(given)
+            self.senders[act.producer] = ScriptedProducer(given)
             self.promised.began(act.producer)
         return _named(error, given, tells_epoch=True)
 
-    def _add(self, sender: SpokenFor, partition: int) -> str:
+    def _add(self, sender: ScriptedProducer[ProducerEpoch], partition: int) -> str:
         sender.added.add(partition)
-        return _named(*self.requests.until_told(lambda: self.requests.add_partition(sender.known, partition)))
+        return _named(*self.requests.until_told(lambda: self.requests.add_partition(sender.epoch, partition)))
 
     def _send(self, act: Send) -> Iterator[tuple[str, str]]:
         sender, partition = self.senders[act.producer], act.partition
-        if partition not in sender.added and not self.has_epochs:
+        if partition not in sender.added and not self.requests.has_epochs:
             yield "answer to AddPartitionsToTxn", self._add(sender, partition)
-        following = sender.sequences.get(partition, 0)
-        is_sent_again = act.again and partition not in sender.kept
-        sequence, known = following - is_sent_again + act.skips, sender.known
+        sequence, known = sender.next_sequence(partition, again=act.again) + act.skips, sender.epoch
         told = self._sent(lambda: self.requests.produce(known, sequence, partition, act.label), act.late)
         self.promised.sent(act.producer, act.label, is_acknowledged=told is not None and not told[0])
         if told is None:
@@ -121,8 +108,8 @@ class Performance:
 
     def _commit_offset(self, act: CommitOffset) -> Iterator[tuple[str, str]]:
         sender = self.senders[act.producer]
-        known = sender.known
-        if GROUP not in sender.added and not self.has_epochs:
+        known = sender.epoch
+        if GROUP not in sender.added and not self.requests.has_epochs:
             sender.added.add(GROUP)
             added = self.requests.until_told(lambda: self.requests.add_offsets(known))
             yield "answer to AddOffsetsToTxn", _named(*added)
@@ -144,26 +131,24 @@ class Performance:
 
     def _end(self, act: End) -> str:
         sender = self.senders[act.producer]
-        known = sender.known
+        known = sender.epoch
         told = self._sent(lambda: self._ended(known, commits=act.commits), act.late)
         self.promised.ended(act.producer, commits=act.commits, is_told=told is not None and not told[0])
         if told is None:
             return KEPT_BACK
         error, given = told
         if not error:
-            is_new = given is not None and given != known
-            self.senders[act.producer] = SpokenFor(given, kept=sender.kept) if is_new and given is not None else sender
-            self.senders[act.producer].added = set()
-        return _named(error, given, tells_epoch=self.has_epochs)
+            sender.over(given or known)
+        return _named(error, given, tells_epoch=self.requests.has_epochs)
 
-    def _ended(self, known: ProducerEpoch, *, commits: bool) -> Answer:
+    def _ended(self, known: ProducerEpoch, *, commits: bool) -> ProducerAnswer:
         """End a transaction, and ask again until its markers are written: until then it is told to wait."""
         told = self.requests.end(known, commits=commits)
         if not told[0]:
             self.requests.until_told(lambda: self.requests.end(known, commits=commits))
         return told
 
-    def _sent(self, ask: Callable[[], Answer], late: str) -> Answer | None:
+    def _sent(self, ask: Callable[[], ProducerAnswer], late: str) -> ProducerAnswer | None:
         if late:
             self.kept[late] = ask
             return None
@@ -183,6 +168,6 @@ class Performance:
 
 
 def _named(error: ErrorCode, given: ProducerEpoch | None, *, tells_epoch: bool = False) -> str:
-    if error:
-        return error.name
-    return f"epoch {given.epoch}" if tells_epoch and given is not None else ErrorCode.NONE.name
+    if given is None:
+        return named(Answer(error))
+    return named(Answer(error, given.epoch), epoch=tells_epoch)

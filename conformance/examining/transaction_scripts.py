@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from oracle.transactions.script import TransactionAct
 
 FEATURE = "transaction.version"
-EVERY_TRANSACTION_ITS_EPOCH = 2
-"""The level from which on clients let Produce add its partition, and EndTxn begin the next epoch."""
 LEADERS = (1, 2)
 """Of the topic's partitions."""
 REPLICAS = ((1, 2, 3), (2, 3, 1))
@@ -96,7 +94,7 @@ def _performed(context: ExaminationContext, script: TransactionScript) -> Iterat
             place.cluster.client_address, LEADERS, topic, f"{topic}-id", rules.transaction_version
         ) as requests,
     ):
-        yield Performance(requests, has_epochs=rules.transaction_version >= EVERY_TRANSACTION_ITS_EPOCH)
+        yield Performance(requests)
 
 
 # The scripts of the catalogue.

@@ -122,6 +122,11 @@ class PromisedAnswer:
     measured: Sequence[object] | None
 
     @property
+    def is_predicted(self) -> bool:
+        """Return whether what was measured is what was predicted."""
+        return list(self.measured or ()) == list(self.predicted)
+
+    @property
     def text(self) -> str:
         """Return what breaks it, in words."""
         return f"{self.promise.removeprefix(PROMISED)}: {', '.join(map(str, self.measured or ()))}"
@@ -136,7 +141,7 @@ def promises_of_answers(promised: Sequence[PromisedAnswer]) -> tuple[PromiseKept
     broken = [one for one in promised if one.measured]
     if not broken:
         return PromiseKept.KEPT, None
-    surprises = [one for one in broken if list(one.measured or ()) != list(one.predicted)]
+    surprises = [one for one in broken if not one.is_predicted]
     if surprises:
         return PromiseKept.BROKEN, f"{'; '.join(one.text for one in surprises)}: not predicted"
     return PromiseKept.BROKEN_AS_PREDICTED, "; ".join(one.text for one in broken)
@@ -146,7 +151,7 @@ def losses_by_answers(promised: Iterable[PromisedAnswer]) -> Iterable[RecordLoss
     """Yield every acknowledged record that is missing although its transaction was committed."""
     for one in promised:
         if one.promise == MISSING:
-            surprise = "" if list(one.measured or ()) == list(one.predicted) else "not predicted: "
+            surprise = "" if one.is_predicted else "not predicted: "
             yield from (RecordLoss(str(label), "broken", f"{surprise}{one.text}") for label in one.measured or ())
 
 

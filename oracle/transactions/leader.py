@@ -15,18 +15,21 @@ from oracle.transactions.state import (
     NO_SEQUENCE,
     AddPartitionToTxn,
     Answer,
+    EndTxn,
+    InitProducerId,
     PartitionLog,
     ProduceBatch,
     ProducerEntry,
     TxnBatch,
     WriteTxnMarker,
+    put,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from oracle.rules.transactions import TransactionRules
-    from oracle.transactions.state import Coordinator, Record
+    from oracle.transactions.state import Coordinator, Record, Request
 
 OK = Answer()
 INVALID_EPOCH = Answer(ErrorCode.INVALID_PRODUCER_EPOCH)
@@ -95,6 +98,26 @@ def write_marker(log: PartitionLog, rules: TransactionRules, request: WriteTxnMa
     return PartitionLog((*log.batches, TxnBatch(request.epoch, NO_SEQUENCE, None, request.commits)), ended), OK
 
 
+def delivered(
+    coordinator: Coordinator, logs: tuple[PartitionLog, ...], rules: TransactionRules, request: Request
+) -> tuple[Coordinator, tuple[PartitionLog, ...], Answer]:
+    """Let a request reach who answers it, the coordinator or a leader; return what both know then, and the answer."""
+    if isinstance(request, InitProducerId):
+        coordinator, answer = coordinators.init_producer_id(coordinator, rules, request)
+    elif isinstance(request, AddPartitionToTxn):
+        coordinator, answer = coordinators.add_partition(coordinator, rules, request)
+    elif isinstance(request, EndTxn):
+        coordinator, answer = coordinators.end(coordinator, rules, request)
+    elif isinstance(request, WriteTxnMarker):
+        log, answer = write_marker(logs[request.partition], rules, request)
+        logs = put(logs, request.partition, log)
+    else:
+        partition = request.record.partition
+        log, coordinator, answer = produce(logs[partition], coordinator, rules, request)
+        logs = put(logs, partition, log)
+    return coordinator, logs, answer
+
+
 def marker_dropped(log: PartitionLog) -> PartitionLog:
     """Elect a replica uncleanly that lacks the last batch: what it knows of the producer is what its log says."""
     return PartitionLog(log.batches[:-1], _entry_of(log.batches[:-1]))
@@ -117,15 +140,20 @@ def _entry_of(batches: tuple[TxnBatch, ...]) -> ProducerEntry:
 def outcomes(batches: tuple[TxnBatch, ...]) -> Mapping[Record, tuple[bool, ...]]:
     """Return of every record with a marker behind it, for each time that it is there, whether it commits."""
     decided: dict[Record, tuple[bool, ...]] = {}
+    for record, commits in _ended(batches):
+        decided[record] = (*decided.get(record, ()), commits)
+    return decided
+
+
+def _ended(batches: tuple[TxnBatch, ...]) -> Iterator[tuple[Record, bool]]:
+    """Yield every record with a marker behind it, in order, and whether that commits."""
     pending: list[Record] = []
     for batch in batches:
         if batch.record is not None:
             pending.append(batch.record)
             continue
-        for record in pending:
-            decided[record] = (*decided.get(record, ()), batch.commits)
+        yield from ((record, batch.commits) for record in pending)
         pending.clear()
-    return decided
 
 
 def last_stable_offset(batches: tuple[TxnBatch, ...]) -> int:
@@ -140,13 +168,4 @@ def last_stable_offset(batches: tuple[TxnBatch, ...]) -> int:
 
 def read_committed(batches: tuple[TxnBatch, ...]) -> tuple[Record, ...]:
     """Return the records that a consumer with isolation.level read_committed is given, in order."""
-    stable = batches[: last_stable_offset(batches)]
-    seen: list[Record] = []
-    pending: list[Record] = []
-    for batch in stable:
-        if batch.record is not None:
-            pending.append(batch.record)
-            continue
-        seen += pending if batch.commits else ()
-        pending.clear()
-    return tuple(seen)
+    return tuple(record for record, commits in _ended(batches) if commits)

@@ -12,7 +12,7 @@ requests, fail-overs of the coordinator, time-outs, producers that take the id o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from oracle.error_codes import ErrorCode
 from oracle.transactions import coordinator as coordinators
@@ -39,6 +39,7 @@ from oracle.transactions.state import (
     Record,
     TxnPhase,
     WriteTxnMarker,
+    put,
 )
 
 if TYPE_CHECKING:
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
     from oracle.rules.transactions import TransactionRules
     from oracle.transactions.state import Request
 
-Value = TypeVar("Value")
 KINDS: frozenset[type[Request]] = frozenset({InitProducerId, AddPartitionToTxn, ProduceBatch, EndTxn, WriteTxnMarker})
 """The requests that can be late: all."""
 
@@ -224,7 +224,7 @@ class Transactions:
         if answer.error:
             return at_end(producer)
         sequences = (0,) * self.bounds.partitions
-        return producer._replace(stage=Stage.SENDS, epoch=answer.epoch, sequences=sequences, is_unsure=False)
+        return producer._replace(stage=Stage.SENDS, epoch=answer.epoch, sequences=sequences)
 
     def _ended(self, state: TxnWorld, index: int, producer: Producer, request: Request, answer: Answer) -> TxnWorld:
         """Take the answer to EndTxn: the next transaction begins, in the same epoch or in another."""
@@ -232,15 +232,13 @@ class Transactions:
             return _with(state, index, at_end(producer))
         promises = state.promises
         if isinstance(request, EndTxn) and request.commits:
-            promises = _put(promises, producer.transaction, CommitPromise.COMMITTED)
-        begun = max(other.transaction for other in state.producers) + 1
-        over = producer._replace(stage=Stage.SENDS, transaction=begun, added=(), sent=())
+            promises = put(promises, producer.transaction, CommitPromise.COMMITTED)
+        begun = _next_transaction(state)
+        over = producer._replace(stage=Stage.SENDS, transaction=begun, added=(), sent=(), is_unsure=False)
         if self.rules.bumps_at_end:
-            sequences = (0,) * self.bounds.partitions
-            over = over._replace(epoch=answer.epoch, sequences=sequences, is_unsure=False)
-        elif over.is_unsure and self.rules.goes_on_in_next_epoch and not self.bounds.reuses_sequences:
+            over = over._replace(epoch=answer.epoch, sequences=(0,) * self.bounds.partitions)
+        elif producer.is_unsure and self.rules.goes_on_in_next_epoch and not self.bounds.reuses_sequences:
             over = over._replace(stage=Stage.ASKS_FOR_EPOCH)
-        over = over._replace(is_unsure=over.is_unsure and over.stage is Stage.ASKS_FOR_EPOCH)
         if over.transaction >= len(promises):
             over = at_end(over)
         return _with(state._replace(promises=promises), index, over)
@@ -249,21 +247,8 @@ class Transactions:
 
     def _delivered(self, state: TxnWorld, request: Request) -> tuple[TxnWorld, Answer]:
         """Let a request reach who answers it."""
-        if isinstance(request, InitProducerId):
-            coordinator, answer = coordinators.init_producer_id(state.coordinator, self.rules, request)
-            return state._replace(coordinator=coordinator), answer
-        if isinstance(request, AddPartitionToTxn):
-            coordinator, answer = coordinators.add_partition(state.coordinator, self.rules, request)
-            return state._replace(coordinator=coordinator), answer
-        if isinstance(request, EndTxn):
-            coordinator, answer = coordinators.end(state.coordinator, self.rules, request)
-            return state._replace(coordinator=coordinator), answer
-        if isinstance(request, WriteTxnMarker):
-            log, answer = leaders.write_marker(state.logs[request.partition], self.rules, request)
-            return state._replace(logs=_put(state.logs, request.partition, log)), answer
-        partition = request.record.partition
-        log, coordinator, answer = leaders.produce(state.logs[partition], state.coordinator, self.rules, request)
-        return state._replace(logs=_put(state.logs, partition, log), coordinator=coordinator), answer
+        coordinator, logs, answer = leaders.delivered(state.coordinator, state.logs, self.rules, request)
+        return state._replace(coordinator=coordinator, logs=logs), answer
 
     def _marked(self, state: TxnWorld, marker: WriteTxnMarker) -> Iterator[tuple[str, TxnWorld]]:
         after, answer = self._delivered(state, marker)
@@ -286,11 +271,11 @@ class Transactions:
         for partition, log in enumerate(state.logs):
             if left.unclean and log.batches:
                 lost = state._replace(left=left._replace(unclean=left.unclean - 1))
-                elected = _put(state.logs, partition, leaders.marker_dropped(log))
+                elected = put(state.logs, partition, leaders.marker_dropped(log))
                 yield f"partition {partition} is led by a replica without its last batch", lost._replace(logs=elected)
 
     def _taken_over(self, state: TxnWorld) -> Iterator[tuple[str, TxnWorld]]:
-        begun = max(producer.transaction for producer in state.producers) + 1
+        begun = _next_transaction(state)
         if begun < len(state.promises):
             left = state.left._replace(take_overs=state.left.take_overs - 1)
             producers = (*state.producers, self._begins(begun))
@@ -306,7 +291,7 @@ def _produced(state: TxnWorld, index: int, producer: Producer, request: ProduceB
     partition = request.record.partition
     sent = producer._replace(
         stage=Stage.SENDS,
-        sequences=_put(producer.sequences, partition, request.sequence + 1),
+        sequences=put(producer.sequences, partition, request.sequence + 1),
         sent=tuple(sorted((*producer.sent, partition))),
     )
     acknowledged = tuple(sorted({*state.acknowledged, request.record}))
@@ -318,18 +303,18 @@ def _asked(state: TxnWorld, producer: Producer, request: Request) -> TxnWorld:
     if not isinstance(request, EndTxn) or state.promises[producer.transaction] is not CommitPromise.NONE:
         return state
     asked = CommitPromise.COMMIT_ASKED if request.commits else CommitPromise.ABORT_ASKED
-    return state._replace(promises=_put(state.promises, producer.transaction, asked))
+    return state._replace(promises=put(state.promises, producer.transaction, asked))
 
 
-# States, with one thing changed.
+# States: what comes next, and with one thing changed.
+
+
+def _next_transaction(state: TxnWorld) -> int:
+    return max(producer.transaction for producer in state.producers) + 1
 
 
 def _with(state: TxnWorld, index: int, producer: Producer) -> TxnWorld:
-    return state._replace(producers=_put(state.producers, index, producer))
-
-
-def _put(values: tuple[Value, ...], index: int, value: Value) -> tuple[Value, ...]:
-    return (*values[:index], value, *values[index + 1 :])
+    return state._replace(producers=put(state.producers, index, producer))
 
 
 def _late(state: TxnWorld, request: Request) -> TxnWorld:

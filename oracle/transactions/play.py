@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from oracle.error_codes import ErrorCode
 from oracle.transactions import coordinator as coordinators
 from oracle.transactions import leader as leaders
 from oracle.transactions.promised import PromisedRecords
 from oracle.transactions.state import (
-    AddPartitionToTxn,
     Answer,
     Coordinator,
-    EndTxn,
-    InitProducerId,
     PartitionLog,
     Record,
     WriteTxnMarker,
@@ -31,18 +28,21 @@ COMMIT, ABORT = "COMMIT", "ABORT"
 """What a marker is called where a log is told."""
 
 
+Epoch = TypeVar("Epoch")
+
+
 @dataclass(slots=True)
-class ScriptedProducer:
-    """A producer with an epoch.
+class ScriptedProducer(Generic[Epoch]):
+    """A producer with an epoch, as both interpreters of a script speak for it.
 
     Attributes:
-        epoch: its epoch.
+        epoch: its epoch, alone in the model, with its producer id on brokers.
         sequences: by partition the next sequence number.
         added: partitions that it has added to its transaction.
         kept: partitions of whose last batch it does not know what became.
     """
 
-    epoch: int
+    epoch: Epoch
     sequences: dict[int, int] = field(default_factory=dict)
     added: set[int] = field(default_factory=set)
     kept: set[int] = field(default_factory=set)
@@ -52,7 +52,7 @@ class ScriptedProducer:
         following = self.sequences.get(partition, 0)
         return following - 1 if again and partition not in self.kept else following
 
-    def over(self, epoch: int) -> None:
+    def over(self, epoch: Epoch) -> None:
         """End the transaction; a new epoch begins its sequence numbers anew."""
         if epoch != self.epoch:
             self.epoch, self.sequences = epoch, {}
@@ -76,8 +76,8 @@ class Play:
 
     rules: TransactionRules
     coordinator: Coordinator = field(default_factory=Coordinator)
-    logs: list[PartitionLog] = field(default_factory=lambda: [PartitionLog()] * (PARTITIONS + 1))
-    producers: dict[int, ScriptedProducer] = field(default_factory=dict)
+    logs: tuple[PartitionLog, ...] = (PartitionLog(),) * (PARTITIONS + 1)
+    producers: dict[int, ScriptedProducer[int]] = field(default_factory=dict)
     kept: dict[str, Request] = field(default_factory=dict)
     markers: dict[int, WriteTxnMarker] = field(default_factory=dict)
     labels: dict[Record, str] = field(default_factory=dict)
@@ -107,29 +107,14 @@ class Play:
         return answer
 
     def _delivered(self, request: Request) -> Answer:
-        if isinstance(request, InitProducerId):
-            self.coordinator, answer = coordinators.init_producer_id(self.coordinator, self.rules, request)
-        elif isinstance(request, AddPartitionToTxn):
-            self.coordinator, answer = coordinators.add_partition(self.coordinator, self.rules, request)
-        elif isinstance(request, EndTxn):
-            self.coordinator, answer = coordinators.end(self.coordinator, self.rules, request)
-        elif isinstance(request, WriteTxnMarker):
-            answer = self._marked(request)
-        else:
-            partition = request.record.partition
-            self.logs[partition], self.coordinator, answer = leaders.produce(
-                self.logs[partition], self.coordinator, self.rules, request
-            )
-        return answer
-
-    def _marked(self, marker: WriteTxnMarker) -> Answer:
-        self.logs[marker.partition], answer = leaders.write_marker(self.logs[marker.partition], self.rules, marker)
+        self.coordinator, self.logs, answer = leaders.delivered(self.coordinator, self.logs, self.rules, request)
         return answer
 
     def _settle(self) -> None:
         for marker in coordinators.markers(self.coordinator):
             self.markers[marker.partition] = marker
-            self.coordinator = coordinators.marker_answered(self.coordinator, marker, self._marked(marker))
+            answer = self._delivered(marker)
+            self.coordinator = coordinators.marker_answered(self.coordinator, marker, answer)
 
     def given(self, partition: int) -> list[str]:
         """Return the labels that consumers of committed records are given."""

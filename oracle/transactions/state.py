@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from oracle.error_codes import ErrorCode
 
+Value = TypeVar("Value")
 NO_EPOCH = -1
 NO_SEQUENCE = -1
 
@@ -173,3 +174,8 @@ class Answer(NamedTuple):
 
     error: ErrorCode = ErrorCode.NONE
     epoch: int = NO_EPOCH
+
+
+def put(values: tuple[Value, ...], index: int, value: Value) -> tuple[Value, ...]:
+    """Return values with another one at an index."""
+    return (*values[:index], value, *values[index + 1 :])
