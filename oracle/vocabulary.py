@@ -148,6 +148,18 @@ class PointName(StrEnum):
     PRODUCE_RESPONSE = "produce_response"
     CLIENT_FETCH_REQUEST = "client_fetch_request"
     CLIENT_FETCH_RESPONSE = "client_fetch_response"
+    INIT_PRODUCER_ID_REQUEST = "init_producer_id_request"
+    INIT_PRODUCER_ID_RESPONSE = "init_producer_id_response"
+    ADD_PARTITIONS_TO_TXN_REQUEST = "add_partitions_to_txn_request"
+    ADD_PARTITIONS_TO_TXN_RESPONSE = "add_partitions_to_txn_response"
+    ADD_OFFSETS_TO_TXN_REQUEST = "add_offsets_to_txn_request"
+    ADD_OFFSETS_TO_TXN_RESPONSE = "add_offsets_to_txn_response"
+    END_TXN_REQUEST = "end_txn_request"
+    END_TXN_RESPONSE = "end_txn_response"
+    WRITE_TXN_MARKERS_REQUEST = "write_txn_markers_request"
+    WRITE_TXN_MARKERS_RESPONSE = "write_txn_markers_response"
+    TXN_OFFSET_COMMIT_REQUEST = "txn_offset_commit_request"
+    TXN_OFFSET_COMMIT_RESPONSE = "txn_offset_commit_response"
 
 
 LOOKUPS = (PointName.OFFSETS_FOR_LEADER_EPOCH_REQUEST, PointName.OFFSETS_FOR_LEADER_EPOCH_RESPONSE)

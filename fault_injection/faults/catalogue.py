@@ -118,6 +118,9 @@ CATALOGUE: tuple[CatalogueEntry, ...] = (
 # | OffsetsForLeaderEpoch of followers | 0.11 to 2.7: before, they need none; later, FETCH tells them (KIP-595) |
 # | LeaderAndIsr, UpdateMetadata, StopReplica, ControlledShutdown | ZooKeeper mode |
 # | AlterPartition, called AlterIsr up to 3.1 (KIP-497) | 2.7 and newer |
+# | InitProducerId, AddPartitionsToTxn, AddOffsetsToTxn, EndTxn, TxnOffsetCommit of clients | 0.11 and newer (KIP-98) |
+# | WriteTxnMarkers of coordinators | 0.11 and newer (KIP-98) |
+# | AddPartitionsToTxn of leaders that verify | 3.6 and newer (KIP-890) |
 # | BrokerRegistration, BrokerHeartbeat, FETCH of the metadata log (KIP-631, KIP-595) | KRaft mode |
 #
 # Sources: the rows of ``oracle.rules.by_version`` say the same of what the model needs; ``BrokerLifecycleManager``,
@@ -128,6 +131,9 @@ _EPOCH_LOOKUP, _ALTER_PARTITION = 23, 56
 _OF_ZOOKEEPER_MODE = frozenset({4, 5, 6, 7})
 _OF_KRAFT_MODE = frozenset({62, 63})
 _OF_CLIENTS = frozenset({"produce_request", "produce_response", "client_fetch_request", "client_fetch_response"})
+_ADD_PARTITIONS, _WRITE_MARKERS = 24, 27
+_OF_PRODUCERS = frozenset({22, _ADD_PARTITIONS, 25, 26, 28})
+_OF_TRANSACTIONS = _OF_PRODUCERS | {_WRITE_MARKERS}
 
 
 def why_no_point(name: str, spec: ClusterSpec) -> str:
@@ -142,7 +148,10 @@ def why_no_point(name: str, spec: ClusterSpec) -> str:
         return f"leaders of Kafka {release.version} write the in-sync replicas to ZooKeeper themselves"
     if kind.api_key == _EPOCH_LOOKUP and not (release.is_at_least(0, 11) and not release.is_at_least(2, 8)):
         return f"followers of Kafka {release.version} send no {api}"
-    if name in _OF_CLIENTS and not spec.client_links:
+    if kind.api_key in _OF_TRANSACTIONS and not release.is_at_least(0, 11):
+        return f"Kafka {release.version} has no transactions"
+    is_asked_by_leaders = kind.api_key == _ADD_PARTITIONS and release.is_at_least(3, 6)
+    if (name in _OF_CLIENTS or kind.api_key in _OF_PRODUCERS) and not spec.client_links and not is_asked_by_leaders:
         return "clients reach the brokers directly (client_links)"
     return ""
 

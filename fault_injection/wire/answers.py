@@ -199,6 +199,41 @@ def _heartbeat(_view: Any, error: int) -> Values:
     return _top(error, []) | {"is_caught_up": False, "is_fenced": True, "should_shut_down": False}
 
 
+def _no_epoch(_view: Any, error: int) -> Values:
+    return _top(error, []) | {"producer_id": -1, "producer_epoch": -1}
+
+
+def _add_partitions(view: Any, error: int) -> Values:
+    def refused(entry: Any) -> Values:
+        return {"partition_index": entry.partition, "partition_error_code": error}
+
+    by_topic = _by_topic(view, "name", "results_by_partition", refused)
+    return _top(error, ["results_by_transaction"]) | {"results_by_topic_v3_and_below": by_topic}
+
+
+def _refused(entry: Any, error: int) -> Values:
+    return {"partition_index": entry.partition, "error_code": error}
+
+
+def _markers(view: Any, error: int) -> Values:
+    def of(marked: list[Any]) -> Values:
+        topics = groupby(marked, key=_topic)
+        return {
+            "producer_id": marked[0].producer_id,
+            "topics": [
+                _topic_values(list(entries), "name", "partitions", lambda entry: _refused(entry, error))
+                for _, entries in topics
+            ],
+        }
+
+    by_producer = groupby(view.partitions, key=lambda entry: (entry.producer_id, entry.producer_epoch))
+    return {"markers": [of(list(marked)) for _, marked in by_producer]}
+
+
+def _offsets(view: Any, error: int) -> Values:
+    return {"throttle_time_ms": 0, "topics": _by_topic(view, "name", "partitions", lambda one: _refused(one, error))}
+
+
 _VALUES: Mapping[int, Callable[[Any, int], Values]] = {
     0: _produce,
     1: _fetch,
@@ -206,9 +241,15 @@ _VALUES: Mapping[int, Callable[[Any, int], Values]] = {
     5: _stop_replica,
     6: _error_only,
     7: _error_only,
+    22: _no_epoch,
     23: _epoch,
+    24: _add_partitions,
+    25: _error_only,
+    26: _no_epoch,
+    27: _markers,
+    28: _offsets,
     56: _alter_partition,
     62: _registration,
     63: _heartbeat,
 }
-_WITHOUT_PARTITIONS = frozenset({6, 7, 62, 63})
+_WITHOUT_PARTITIONS = frozenset({6, 7, 22, 25, 26, 62, 63})

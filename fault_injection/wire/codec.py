@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from fault_injection.wire import codec_controller
+from fault_injection.wire import codec_controller, codec_transactions
 from fault_injection.wire.answers import can_answer, error_answer
 from fault_injection.wire.codec_metadata import metadata_records
 from fault_injection.wire.codec_schemas import SHIPPED, Message, Messages, api_name, load_schemas
@@ -155,7 +155,13 @@ _REQUESTS: dict[int, Callable[[Any], RequestView]] = {
     5: codec_controller.stop_replica,
     6: codec_controller.update_metadata,
     7: codec_controller.controlled_shutdown,
+    22: codec_transactions.init_producer_id,
     23: epoch_request,
+    24: codec_transactions.add_partitions,
+    25: codec_transactions.add_offsets,
+    26: codec_transactions.end_txn,
+    27: codec_transactions.write_txn_markers,
+    28: codec_transactions.txn_offset_commit,
     56: codec_controller.alter_partition,
     62: codec_controller.broker_registration,
     63: codec_controller.broker_heartbeat,
@@ -166,7 +172,13 @@ _RESPONSES: dict[int, Callable[[Any], ResponseView]] = {
     5: codec_controller.stop_replica_response,
     6: codec_controller.plain_response,
     7: codec_controller.plain_response,
+    22: codec_transactions.producer_epoch_response,
     23: epoch_response,
+    24: codec_transactions.add_partitions_response,
+    25: codec_controller.plain_response,
+    26: codec_transactions.producer_epoch_response,
+    27: codec_transactions.write_txn_markers_response,
+    28: codec_transactions.txn_offset_commit_response,
     56: codec_controller.alter_partition_response,
     62: codec_controller.broker_registration_response,
     63: codec_controller.broker_heartbeat_response,

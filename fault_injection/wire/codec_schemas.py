@@ -27,6 +27,20 @@ with warnings.catch_warnings():
     from kafka.protocol.consumer.fetch import FetchRequest, FetchResponse
     from kafka.protocol.consumer.offsets import OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse
     from kafka.protocol.producer import ProduceRequest, ProduceResponse
+    from kafka.protocol.producer.transaction import (
+        AddOffsetsToTxnRequest,
+        AddOffsetsToTxnResponse,
+        AddPartitionsToTxnRequest,
+        AddPartitionsToTxnResponse,
+        EndTxnRequest,
+        EndTxnResponse,
+        InitProducerIdRequest,
+        InitProducerIdResponse,
+        TxnOffsetCommitRequest,
+        TxnOffsetCommitResponse,
+        WriteTxnMarkersRequest,
+        WriteTxnMarkersResponse,
+    )
 
 MESSAGE_FOLDER = "common/message/"
 PACKAGE = "_kafka_message_schemas"
@@ -69,6 +83,12 @@ SHIPPED: Messages = {
     ProduceRequest.API_KEY: Message(ProduceRequest, ProduceResponse),
     FetchRequest.API_KEY: Message(FetchRequest, FetchResponse),
     OffsetForLeaderEpochRequest.API_KEY: Message(OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse),
+    InitProducerIdRequest.API_KEY: Message(InitProducerIdRequest, InitProducerIdResponse),
+    AddPartitionsToTxnRequest.API_KEY: Message(AddPartitionsToTxnRequest, AddPartitionsToTxnResponse),
+    AddOffsetsToTxnRequest.API_KEY: Message(AddOffsetsToTxnRequest, AddOffsetsToTxnResponse),
+    EndTxnRequest.API_KEY: Message(EndTxnRequest, EndTxnResponse),
+    WriteTxnMarkersRequest.API_KEY: Message(WriteTxnMarkersRequest, WriteTxnMarkersResponse),
+    TxnOffsetCommitRequest.API_KEY: Message(TxnOffsetCommitRequest, TxnOffsetCommitResponse),
 }
 
 

@@ -33,6 +33,18 @@ from fault_injection.wire.controller_views import (
     UpdateMetadataView,
 )
 from fault_injection.wire.messages import RequestView, ResponseView
+from fault_injection.wire.transaction_views import (
+    AddedPartition,
+    AddOffsetsToTxnView,
+    AddPartitionsToTxnView,
+    CommittedOffset,
+    EndTxnView,
+    InitProducerIdView,
+    MarkedPartition,
+    ProducerEpochView,
+    TxnOffsetCommitView,
+    WriteTxnMarkersView,
+)
 from fault_injection.wire.views import (
     AppendedPartition,
     EpochEndOffset,
@@ -73,6 +85,11 @@ class Content:
         is_deleted: whether StopReplica deletes the replica.
         acks: 0, 1 or -1, in a Produce request.
         base_offset: first offset given to the records, in a Produce answer.
+        transactional_id: whose request it is.
+        producer_id: of a producer, or in a Produce request of the first batch.
+        producer_epoch: likewise.
+        base_sequence: of the first batch, in a Produce request.
+        commits: whether EndTxn, or a marker, commits.
         want_fence: whether a heartbeat asks to be fenced.
         want_shut_down: whether a heartbeat asks to be let go.
         is_fenced: whether the answer to a heartbeat says that the broker is fenced.
@@ -97,6 +114,11 @@ class Content:
     is_deleted: bool | None = None
     acks: int | None = None
     base_offset: int | None = None
+    transactional_id: str | None = None
+    producer_id: int | None = None
+    producer_epoch: int | None = None
+    base_sequence: int | None = None
+    commits: bool | None = None
     want_fence: bool | None = None
     want_shut_down: bool | None = None
     is_fenced: bool | None = None
@@ -177,7 +199,13 @@ REQUEST_FORMS: Mapping[int, Form] = {
     5: (StopReplicaView, StoppedReplica),
     6: (UpdateMetadataView, PartitionLeadership),
     7: (ControlledShutdownView,),
+    22: (InitProducerIdView,),
     23: (EpochRequestView, EpochQuery),
+    24: (AddPartitionsToTxnView, AddedPartition),
+    25: (AddOffsetsToTxnView,),
+    26: (EndTxnView,),
+    27: (WriteTxnMarkersView, MarkedPartition),
+    28: (TxnOffsetCommitView, CommittedOffset),
     56: (AlterPartitionView, ProposedIsr),
     62: (BrokerRegistrationView,),
     63: (BrokerHeartbeatView,),
@@ -189,7 +217,13 @@ RESPONSE_FORMS: Mapping[int, Form] = {
     5: (ErrorsView, PartitionError),
     6: (ErrorsView,),
     7: (ErrorsView,),
+    22: (ProducerEpochView,),
     23: (EpochResponseView, EpochEndOffset),
+    24: (ErrorsView, PartitionError),
+    25: (ErrorsView,),
+    26: (ProducerEpochView,),
+    27: (ErrorsView, PartitionError),
+    28: (ErrorsView, PartitionError),
     56: (AlterPartitionResponseView, CommittedIsr),
     62: (BrokerRegistrationResponseView,),
     63: (BrokerHeartbeatResponseView,),

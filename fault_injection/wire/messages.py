@@ -13,6 +13,15 @@ from fault_injection.wire.controller_views import (
     StopReplicaView,
     UpdateMetadataView,
 )
+from fault_injection.wire.transaction_views import (
+    AddOffsetsToTxnView,
+    AddPartitionsToTxnView,
+    EndTxnView,
+    InitProducerIdView,
+    ProducerEpochView,
+    TxnOffsetCommitView,
+    WriteTxnMarkersView,
+)
 from fault_injection.wire.views import (
     EpochRequestView,
     EpochResponseView,
@@ -33,6 +42,12 @@ RequestView = (
     | BrokerRegistrationView
     | BrokerHeartbeatView
     | ProduceRequestView
+    | InitProducerIdView
+    | AddPartitionsToTxnView
+    | AddOffsetsToTxnView
+    | EndTxnView
+    | WriteTxnMarkersView
+    | TxnOffsetCommitView
 )
 ResponseView = (
     FetchResponseView
@@ -42,4 +57,5 @@ ResponseView = (
     | BrokerRegistrationResponseView
     | BrokerHeartbeatResponseView
     | ProduceResponseView
+    | ProducerEpochView
 )

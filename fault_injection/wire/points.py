@@ -63,6 +63,18 @@ POINTS: Mapping[str, PointKind] = {
     "produce_response": PointKind(PRODUCE_KEY, "response"),
     "client_fetch_request": PointKind(FETCH_KEY, "request", "client"),
     "client_fetch_response": PointKind(FETCH_KEY, "response", "client"),
+    "init_producer_id_request": PointKind(22, "request"),
+    "init_producer_id_response": PointKind(22, "response"),
+    "add_partitions_to_txn_request": PointKind(24, "request"),
+    "add_partitions_to_txn_response": PointKind(24, "response"),
+    "add_offsets_to_txn_request": PointKind(25, "request"),
+    "add_offsets_to_txn_response": PointKind(25, "response"),
+    "end_txn_request": PointKind(26, "request"),
+    "end_txn_response": PointKind(26, "response"),
+    "write_txn_markers_request": PointKind(27, "request"),
+    "write_txn_markers_response": PointKind(27, "response"),
+    "txn_offset_commit_request": PointKind(28, "request"),
+    "txn_offset_commit_response": PointKind(28, "response"),
 }
 
 

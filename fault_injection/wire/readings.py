@@ -36,7 +36,7 @@ from fault_injection.wire.points import METADATA_TOPIC, METADATA_TOPIC_ID, Direc
 from fault_injection.wire.produce_reader import is_flexible, read_acks
 from fault_injection.wire.rounds import Rounds
 from fault_injection.wire.unread import KEPT_BYTES_MAX, Content, SaidRequest, SaidResponse, UnreadFrame
-from fault_injection.wire.views import EpochRequestView, FetchRequestView, FetchResponseView, ProduceRequestView
+from fault_injection.wire.views import EpochRequestView, FetchRequestView, FetchResponseView
 
 PRODUCE_KEY = 0
 UNANSWERED_MAX = 10_000
@@ -199,12 +199,13 @@ def _is_answered(produce: bytearray) -> bool:
 # | OffsetsForLeaderEpoch | replica id (v3+), before that the client id |
 # | LeaderAndIsr, UpdateMetadata, StopReplica | controller id |
 # | AlterPartition, ControlledShutdown, BrokerRegistration, BrokerHeartbeat | broker id |
+# | WriteTxnMarkers | client id ``broker-2-txn-marker-sender`` |
 # | any other | client id: ``broker-2-fetcher-0`` (0.11+), ``raft-client-2``, or the bare broker id |
 #
 # In 0.10.2 the client id of a fetcher is its thread name, which names the leader: it is not read.
 
 
-_CLIENT_IDS = re.compile(r"(?:broker-(\d+)-fetcher-\d+|raft-client-(\d+)|(\d+))")
+_CLIENT_IDS = re.compile(r"(?:broker-(\d+)-(?:fetcher-\d+|txn-marker-sender)|raft-client-(\d+)|(\d+))")
 
 
 def sender(view: RequestView | None, client_id: str | None) -> int | None:
@@ -222,7 +223,7 @@ def sender_by_view(view: RequestView | None) -> int | None:
             return view.controller_id
         case AlterPartitionView() | ControlledShutdownView() | BrokerRegistrationView() | BrokerHeartbeatView():
             return view.broker_id
-        case ProduceRequestView() | None:
+        case _:  # of producers, or nothing in it tells
             return None
 
 

@@ -19,7 +19,21 @@ from fault_injection.wire.controller_views import (
     BrokerRegistrationResponseView,
     BrokerRegistrationView,
     CommittedIsr,
+    ErrorsView,
+    PartitionError,
     ProposedIsr,
+)
+from fault_injection.wire.transaction_views import (
+    AddedPartition,
+    AddOffsetsToTxnView,
+    AddPartitionsToTxnView,
+    CommittedOffset,
+    EndTxnView,
+    InitProducerIdView,
+    MarkedPartition,
+    ProducerEpochView,
+    TxnOffsetCommitView,
+    WriteTxnMarkersView,
 )
 from fault_injection.wire.views import (
     AppendedPartition,
@@ -280,13 +294,125 @@ def _heartbeat_response(entity: Any) -> BrokerHeartbeatResponseView:
     )
 
 
+def _init_producer_id(entity: Any) -> InitProducerIdView:
+    return InitProducerIdView(
+        entity.transactional_id,
+        _ms(entity.transaction_timeout),
+        getattr(entity, "producer_id", -1),
+        getattr(entity, "producer_epoch", -1),
+    )
+
+
+def _producer_epoch(entity: Any) -> ProducerEpochView:
+    return ProducerEpochView(
+        _error(entity.error_code), getattr(entity, "producer_id", -1), getattr(entity, "producer_epoch", -1)
+    )
+
+
+def _add_partitions(entity: Any) -> AddPartitionsToTxnView:
+    prefix = "" if hasattr(entity, "transactions") else "v3_and_below_"
+    return AddPartitionsToTxnView(
+        tuple(
+            AddedPartition(
+                topic.name,
+                partition,
+                getattr(one, f"{prefix}transactional_id"),
+                getattr(one, f"{prefix}producer_id"),
+                getattr(one, f"{prefix}producer_epoch"),
+                getattr(one, "verify_only", False),
+            )
+            for one in getattr(entity, "transactions", (entity,))
+            for topic in getattr(one, f"{prefix}topics")
+            for partition in topic.partitions
+        )
+    )
+
+
+def _add_partitions_response(entity: Any) -> ErrorsView:
+    return ErrorsView(
+        _error(entity.error_code) if hasattr(entity, "error_code") else 0,
+        tuple(
+            PartitionError(topic.name, None, given.partition_index, _error(given.partition_error_code))
+            for one in getattr(entity, "results_by_transaction", (entity,))
+            for topic in getattr(one, "topic_results" if one is not entity else "results_by_topic_v3_and_below")
+            for given in topic.results_by_partition
+        ),
+    )
+
+
+def _add_offsets(entity: Any) -> AddOffsetsToTxnView:
+    return AddOffsetsToTxnView(entity.transactional_id, entity.producer_id, entity.producer_epoch, entity.group_id)
+
+
+def _end_txn(entity: Any) -> EndTxnView:
+    return EndTxnView(entity.transactional_id, entity.producer_id, entity.producer_epoch, entity.committed)
+
+
+def _markers(entity: Any) -> WriteTxnMarkersView:
+    return WriteTxnMarkersView(
+        tuple(
+            MarkedPartition(
+                topic.name,
+                partition,
+                marker.producer_id,
+                marker.producer_epoch,
+                marker.transaction_result,
+                marker.coordinator_epoch,
+                getattr(marker, "transaction_version", 0),
+            )
+            for marker in entity.markers
+            for topic in marker.topics
+            for partition in topic.partition_indexes
+        )
+    )
+
+
+def _offset_commit(entity: Any) -> TxnOffsetCommitView:
+    return TxnOffsetCommitView(
+        entity.transactional_id,
+        entity.group_id,
+        entity.producer_id,
+        entity.producer_epoch,
+        tuple(
+            CommittedOffset(topic.name, asked.partition_index, asked.committed_offset)
+            for topic in entity.topics
+            for asked in topic.partitions
+        ),
+    )
+
+
+def _errors(entity: Any) -> ErrorsView:
+    groups = getattr(entity, "markers", (entity,))
+    return ErrorsView(
+        _error(entity.error_code) if hasattr(entity, "error_code") else 0,
+        tuple(
+            PartitionError(topic.name, None, given.partition_index, _error(given.error_code))
+            for group in groups
+            for topic in getattr(group, "topics", ())
+            for given in topic.partitions
+        ),
+    )
+
+
 _VIEWS = {
     ("request", 0): _produce_request,
     ("response", 0): _produce_response,
     ("request", 1): _fetch_request,
     ("response", 1): _fetch_response,
+    ("request", 22): _init_producer_id,
+    ("response", 22): _producer_epoch,
     ("request", 23): _epoch_request,
     ("response", 23): _epoch_response,
+    ("request", 24): _add_partitions,
+    ("response", 24): _add_partitions_response,
+    ("request", 25): _add_offsets,
+    ("response", 25): _errors,
+    ("request", 26): _end_txn,
+    ("response", 26): _producer_epoch,
+    ("request", 27): _markers,
+    ("response", 27): _errors,
+    ("request", 28): _offset_commit,
+    ("response", 28): _errors,
     ("request", 56): _alter_partition,
     ("response", 56): _alter_partition_response,
     ("request", 62): _registration,

@@ -27,6 +27,17 @@ from fault_injection.wire.points import (
     is_metadata_fetch,
     matches,
 )
+from fault_injection.wire.transaction_views import (
+    AddedPartition,
+    AddOffsetsToTxnView,
+    AddPartitionsToTxnView,
+    CommittedOffset,
+    EndTxnView,
+    InitProducerIdView,
+    MarkedPartition,
+    TxnOffsetCommitView,
+    WriteTxnMarkersView,
+)
 from fault_injection.wire.views import EpochQuery, EpochRequestView, ProducedPartition, ProduceRequestView
 from tests.fault_injection.wire.gate_transcript import asked, fetch_of
 
@@ -38,13 +49,20 @@ VIEWS: dict[int, RequestView] = {
     5: StopReplicaView(9, 1, -1, (StoppedReplica("t", 0, is_deleted=True, leader_epoch=5),)),
     6: UpdateMetadataView(9, 1, -1, (1, 2), (LEADERSHIP,)),
     7: ControlledShutdownView(2, 8),
+    22: InitProducerIdView("id", 1000),
     23: EpochRequestView(2, (EpochQuery("t", 0, 5),)),
+    24: AddPartitionsToTxnView((AddedPartition("t", 0, "id", 7, 3),)),
+    25: AddOffsetsToTxnView("id", 7, 3, "group"),
+    26: EndTxnView("id", 7, 3, commits=True),
+    27: WriteTxnMarkersView((MarkedPartition("t", 0, 7, 3, commits=True, coordinator_epoch=2),)),
+    28: TxnOffsetCommitView("id", "group", 7, 3, (CommittedOffset("t", 0, 5),)),
     56: AlterPartitionView(2, 8, (ProposedIsr("t", None, 0, 5, (1, 2), 3),)),
     62: BrokerRegistrationView(2, UUID(int=9)),
     63: BrokerHeartbeatView(2, 8, 10, want_fence=False, want_shut_down=False),
 }
+WITHOUT_EPOCH = (PRODUCE_KEY, 24, 27, 28)
 CONSUMING = fetch_of(asked(3), follower=-1)
-PARTITIONED = [name for name in POINTS if POINTS[name].api_key not in (7, 62, 63)]
+PARTITIONED = [name for name in POINTS if POINTS[name].api_key not in (7, 22, 25, 26, 62, 63)]
 
 
 def request(api_key: int, *, link_kind: LinkKind = "replication", view: RequestView | None = None) -> ObservedRequest:
@@ -81,7 +99,7 @@ def test_a_point_matches_its_api_and_no_other(name: str) -> None:
 )
 def test_every_field_of_a_point_counts(name: str, changes: dict[str, int | str], is_match: bool) -> None:
     point = Point(name, **changes)  # type: ignore[arg-type] # the parameters list fields of their types
-    if POINTS[name].api_key == PRODUCE_KEY or POINTS[name].fetches == "client":
+    if POINTS[name].api_key in WITHOUT_EPOCH or POINTS[name].fetches == "client":
         point = replace(point, leader_epoch=None)
         is_match = is_match or "leader_epoch" in changes
     assert matches(point, request_at(name)) == is_match
