@@ -145,18 +145,43 @@ class PuppetConnection:
             PuppetError: the broker closed the connection, or did not answer in time.
         """
         asked = self.newest_version(api_key) if version is None else version
-        message, correlation_id = self._messages[api_key], next(self._correlation_ids)
-        frame = request_frame(message, asked, values, correlation_id, self._client_id)
+        self.send(api_key, values, asked)
+        return self.answer(api_key, asked)
+
+    def send(self, api_key: int, values: Values, version: int) -> None:
+        """Send a request, and wait for nothing; ``answer`` must follow before the next one.
+
+        Raises:
+            PuppetError: the broker closed the connection.
+        """
+        message = self._messages[api_key]
+        frame = request_frame(message, version, values, next(self._correlation_ids), self._client_id)
         try:
-            connected = self._connected()
-            connected.sendall(frame)
+            self._connected().sendall(frame)
+        except OSError as failed:
+            raise self._unanswered(message, version, failed) from failed
+
+    def answer(self, api_key: int, version: int) -> Any:
+        """Wait for the answer to the request that was sent, and return it decoded.
+
+        Raises:
+            PuppetError: the broker closed the connection, or did not answer in time.
+        """
+        message = self._messages[api_key]
+        try:
+            connected = self._socket
+            if connected is None:
+                raise ConnectionResetError("closed before the answer was asked for")
             (length,) = _LENGTH.unpack(_received(connected, _LENGTH.size))
             body = _received(connected, length)
         except OSError as failed:
-            self.close()
-            reason = str(failed) or type(failed).__name__
-            raise PuppetError(f"{self._named}: no answer to {message.request.name} v{asked}: {reason}") from failed
-        return message.response.decode(body, version=asked, header=True)
+            raise self._unanswered(message, version, failed) from failed
+        return message.response.decode(body, version=version, header=True)
+
+    def _unanswered(self, message: Message, version: int, failed: OSError) -> PuppetError:
+        self.close()
+        reason = str(failed) or type(failed).__name__
+        return PuppetError(f"{self._named}: no answer to {message.request.name} v{version}: {reason}")
 
     def close(self) -> None:
         """Close the connection; the next question opens a new one."""

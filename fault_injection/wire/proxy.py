@@ -170,6 +170,17 @@ class GateProxy:
         """Let a held request go on whose sender's connection has ended. Raises GateError unless there is such a one."""
         self._end_hold(name, lambda held, now_ns: self._gate.release(held, now_ns, late=True), "forward")
 
+    def lose_sender(self, name: str) -> bool:
+        """Reset the connection of whoever sent a held request that outlives it; tell whether it still waits there.
+
+        Raises:
+            GateError: nothing was ever armed under that name.
+        """
+        with self._lock:
+            numbers = self._gate.connections(name)
+        hit = [one for one in self.network.connections() if one.state.number in numbers]
+        return any([one.lose_sender() for one in hit])
+
     def is_open(self, connection: int) -> bool:
         """Return whether a connection moves frames still, be it one that has outlived its sender."""
         return any(one.state.number == connection for one in self.network.connections())

@@ -218,6 +218,7 @@ class Connection:
             timeout_ms = -(-(decision.until_ns - passage.arrived_ns) // NS_PER_MS)
         word = passage.space.wait(source, timeout_ms)
         if word == "abort" and source is self._client and self._upstream is not None and self._stays():
+            self._client.close()  # a sender that lives hears of the end now
             word = passage.space.wait(self._upstream, None)
         if word is None and decision.name is not None:
             with contextlib.suppress(GateError):  # someone else gave the word in this very moment

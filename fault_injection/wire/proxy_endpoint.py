@@ -109,6 +109,8 @@ def shut(side: socket.socket, *, is_reset: bool, is_stuck: bool) -> None:
 
 def has_hung_up(connection: socket.socket) -> bool:
     """Return whether the other end of a connection sends no more, also when bytes of it are still unread."""
+    if connection.fileno() < 0:  # closed by ourselves
+        return True
     poll = select.poll()
     poll.register(connection, getattr(select, "POLLRDHUP", 0))
     return any(flags & _HUNG_UP for _, flags in poll.poll(0))

@@ -19,6 +19,7 @@ from fault_injection.wire.controller_views import (
 )
 from fault_injection.wire.messages import RequestView, ResponseView
 from fault_injection.wire.points import ObservedRequest, Point, matches, matches_answer
+from fault_injection.wire.transaction_views import EndTxnView, MarkedPartition, WriteTxnMarkersView
 from fault_injection.wire.views import (
     AppendedPartition,
     DivergingEpochView,
@@ -53,9 +54,11 @@ EPOCH_END = EpochResponseView(0, (EpochEndOffset("t", 0, 0, 4, 6),))
 LEADERSHIP = LeaderAndIsrView(9, 3, 8, (PartitionLeadership("t", None, 0, 1, 5, (2, 1), (1, 2), 6, 3),))
 STOPPED = StopReplicaView(9, 3, 8, (StoppedReplica("t", 0, is_deleted=True),))
 PROPOSED = AlterPartitionView(1, 8, (ProposedIsr("t", None, 0, 5, (1,), 6),))
-PRODUCED = ProduceRequestView(-1, 1000, (ProducedPartition("t", None, 0, record_bytes=70, record_count=2),))
+PRODUCED = ProduceRequestView(-1, 1000, (ProducedPartition("t", None, 0, record_bytes=70, record_count=2, base_sequence=4),))
 APPENDED = ProduceResponseView(0, (AppendedPartition("t", None, 0, 20, -1),))
 HEARTBEAT = BrokerHeartbeatView(2, 8, 70, want_fence=False, want_shut_down=True)
+ENDED = EndTxnView("id", 7, 3, commits=True)
+MARKED = WriteTxnMarkersView((MarkedPartition("t", 0, 7, 3, commits=False, coordinator_epoch=2),))
 BEATEN = BrokerHeartbeatResponseView(0, is_caught_up=True, is_fenced=False, should_shut_down=False)
 
 CASES: list[tuple[RequestView | ResponseView, str, Any, Any]] = [
@@ -84,6 +87,11 @@ CASES: list[tuple[RequestView | ResponseView, str, Any, Any]] = [
     (HEARTBEAT, "want_fence", False, True),
     (HEARTBEAT, "want_shut_down", True, False),
     (BEATEN, "is_fenced", False, True),
+    (ENDED, "transactional_id", "id", "other"),
+    (ENDED, "producer_id", 7, 8),
+    (MARKED, "producer_epoch", 3, 4),
+    (MARKED, "commits", False, True),
+    (PRODUCED, "base_sequence", 4, 0),
 ]
 
 

@@ -34,6 +34,12 @@ def be_killed_unheard(proxy: GateProxy, _follower: socket.socket) -> None:
     proxy.abort_source(2)
 
 
+def be_reset(proxy: GateProxy, follower: socket.socket) -> None:
+    assert proxy.lose_sender("old")
+    with pytest.raises(ConnectionResetError):
+        follower.recv(1)
+
+
 def orphaned(proxy: GateProxy, name: str = "old") -> None:
     is_so = lambda: proxy.status(name) is HoldStatus.ORPHANED  # noqa: E731 - said once
     until(is_so, deadline_s=DEADLINE_S, what="the frame outlives its sender")
@@ -59,7 +65,7 @@ def caught(proxy: GateProxy, follower: socket.socket) -> socket.socket:
     return follower
 
 
-@pytest.mark.parametrize("end", [hang_up, be_killed, be_killed_unheard])
+@pytest.mark.parametrize("end", [hang_up, be_killed, be_killed_unheard, be_reset])
 def test_a_request_is_delivered_after_the_end_of_its_sender(
     proxy: GateProxy,
     leader: Leader,
