@@ -14,22 +14,18 @@ from typing import TYPE_CHECKING, Any, Self
 from confluent_kafka import Consumer, KafkaError, TopicPartition
 from kafka.protocol.consumer import OffsetFetchRequest, OffsetFetchResponse
 from kafka.protocol.metadata import FindCoordinatorRequest, FindCoordinatorResponse
-from kafka.protocol.producer.transaction import (
-    AddOffsetsToTxnRequest,
-    AddOffsetsToTxnResponse,
-    AddPartitionsToTxnRequest,
-    AddPartitionsToTxnResponse,
-    EndTxnRequest,
-    EndTxnResponse,
-    InitProducerIdRequest,
-    InitProducerIdResponse,
-    TxnOffsetCommitRequest,
-    TxnOffsetCommitResponse,
-)
 
 from conformance.clients import quiet_configuration
 from conformance.probes.connection import MemoryRecords, MemoryRecordsBuilder
-from fault_injection.puppets.connection import FETCH, PRODUCE, WRITE_TXN_MARKERS, PuppetConnection
+from fault_injection.puppets.connection import (
+    CLIENT_MESSAGES,
+    FETCH,
+    PRODUCE,
+    WRITE_TXN_MARKERS,
+    PuppetConnection,
+    PuppetError,
+    request_frame,
+)
 from fault_injection.waiting import until
 from fault_injection.wire.codec_schemas import Message
 from oracle.error_codes import ErrorCode
@@ -45,13 +41,9 @@ OFFSET_FETCH, FIND_COORDINATOR, INIT_PRODUCER_ID, ADD_PARTITIONS_TO_TXN = 9, 10,
 ADD_OFFSETS_TO_TXN, END_TXN, TXN_OFFSET_COMMIT = 25, 26, 28
 MESSAGES = {
     OFFSET_FETCH: Message(OffsetFetchRequest, OffsetFetchResponse),
-    ADD_OFFSETS_TO_TXN: Message(AddOffsetsToTxnRequest, AddOffsetsToTxnResponse),
-    TXN_OFFSET_COMMIT: Message(TxnOffsetCommitRequest, TxnOffsetCommitResponse),
     FIND_COORDINATOR: Message(FindCoordinatorRequest, FindCoordinatorResponse),
-    INIT_PRODUCER_ID: Message(InitProducerIdRequest, InitProducerIdResponse),
-    ADD_PARTITIONS_TO_TXN: Message(AddPartitionsToTxnRequest, AddPartitionsToTxnResponse),
-    END_TXN: Message(EndTxnRequest, EndTxnResponse),
 }
+ALL_MESSAGES = {**CLIENT_MESSAGES, **MESSAGES}
 NEWEST = {
     PRODUCE: 11,
     FETCH: 11,
@@ -81,7 +73,11 @@ WAITS = frozenset(
     }
 )
 """Answers after which clients ask again."""
+MOVED = frozenset({ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_NOT_AVAILABLE})
+"""Answers after which they look for the coordinator again first."""
 CLIENT_ID = "kafka-conformance-transactional"
+CORRELATION_ID = 0
+"""Of every request: there is one at a time on a connection."""
 DEADLINE_S = 30.0
 TRANSACTION_TIMEOUT_MS = 600_000
 """Longer than any script: nothing is aborted because it lasted."""
@@ -118,6 +114,25 @@ ProducerAnswer = tuple[ErrorCode, ProducerEpoch | None]
 """The error, and the producer epoch where the answer tells one."""
 
 
+@dataclass(frozen=True, slots=True)
+class ProducerRequest:
+    """A request that can be sent now, again, or late.
+
+    Attributes:
+        api_key: which api.
+        framed: returns its frame in a version.
+        read: takes its answer.
+        partition: whose leader it is for; None for a coordinator.
+        kind: of that coordinator.
+    """
+
+    api_key: int
+    framed: Callable[[int], bytes]
+    read: Callable[[Any], ProducerAnswer]
+    partition: int | None = None
+    kind: int = OF_TRANSACTION
+
+
 class TransactionalRequests:
     """Sends the requests of a transactional id's producers to brokers, each on a connection that stays.
 
@@ -152,7 +167,9 @@ class TransactionalRequests:
         for connection in self._connections.values():
             connection.close()
 
-    def init_producer_id(self, known: ProducerEpoch | None = None) -> ProducerAnswer:
+    # What producers ask.
+
+    def init_producer_id(self, known: ProducerEpoch | None = None) -> ProducerRequest:
         """Ask for an epoch; with one that is known, for the next one (KIP-360)."""
         values = {
             "transactional_id": self._id,
@@ -160,10 +177,9 @@ class TransactionalRequests:
             "producer_id": NOTHING if known is None else known.producer_id,
             "producer_epoch": NOTHING if known is None else known.epoch,
         }
-        told = self._ask_coordinator(INIT_PRODUCER_ID, values)
-        return ErrorCode(told.error_code), ProducerEpoch(int(told.producer_id), int(told.producer_epoch))
+        return ProducerRequest(INIT_PRODUCER_ID, _framed(INIT_PRODUCER_ID, values), _given_epoch)
 
-    def add_partition(self, producer: ProducerEpoch, partition: int) -> ProducerAnswer:
+    def add_partition(self, producer: ProducerEpoch, partition: int) -> ProducerRequest:
         """Add a partition to the transaction."""
         values = {
             "v3_and_below_transactional_id": self._id,
@@ -171,10 +187,13 @@ class TransactionalRequests:
             "v3_and_below_producer_epoch": producer.epoch,
             "v3_and_below_topics": [{"name": self._topic, "partitions": [partition]}],
         }
-        told = self._ask_coordinator(ADD_PARTITIONS_TO_TXN, values)
-        return ErrorCode(told.results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code), None
+        return ProducerRequest(
+            ADD_PARTITIONS_TO_TXN,
+            _framed(ADD_PARTITIONS_TO_TXN, values),
+            lambda told: _error(told.results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code),
+        )
 
-    def produce(self, producer: ProducerEpoch, sequence: int, partition: int, label: str) -> ProducerAnswer:
+    def produce(self, producer: ProducerEpoch, sequence: int, partition: int, label: str) -> ProducerRequest:
         """Send a record as one batch of the transaction, with acks=all."""
         part = {"index": partition, "records": _batch(producer, sequence, label)}
         values = {
@@ -183,10 +202,14 @@ class TransactionalRequests:
             "timeout_ms": PRODUCE_TIMEOUT_MS,
             "topic_data": [{"name": self._topic, "partition_data": [part]}],
         }
-        told = self._ask(self._leaders[partition], PRODUCE, values)
-        return ErrorCode(told.responses[0].partition_responses[0].error_code), None
+        return ProducerRequest(
+            PRODUCE,
+            _framed(PRODUCE, values),
+            lambda told: _error(told.responses[0].partition_responses[0].error_code),
+            partition,
+        )
 
-    def add_offsets(self, producer: ProducerEpoch) -> ProducerAnswer:
+    def add_offsets(self, producer: ProducerEpoch) -> ProducerRequest:
         """Add the group's offsets to the transaction."""
         values = {
             "transactional_id": self._id,
@@ -194,9 +217,10 @@ class TransactionalRequests:
             "producer_epoch": producer.epoch,
             "group_id": self._id,
         }
-        return ErrorCode(self._ask_coordinator(ADD_OFFSETS_TO_TXN, values).error_code), None
+        framed = _framed(ADD_OFFSETS_TO_TXN, values)
+        return ProducerRequest(ADD_OFFSETS_TO_TXN, framed, lambda told: _error(told.error_code))
 
-    def commit_offset(self, producer: ProducerEpoch, offset: int) -> ProducerAnswer:
+    def commit_offset(self, producer: ProducerEpoch, offset: int) -> ProducerRequest:
         """Commit the group's offset of partition 0 in the transaction."""
         part = {"partition_index": 0, "committed_offset": offset, "committed_leader_epoch": NOTHING}
         values = {
@@ -209,20 +233,23 @@ class TransactionalRequests:
             "group_instance_id": None,
             "topics": [{"name": self._topic, "partitions": [{**part, "committed_metadata": ""}]}],
         }
-        told = self._ask_coordinator(TXN_OFFSET_COMMIT, values, OF_GROUP)
-        return ErrorCode(told.topics[0].partitions[0].error_code), None
+        return ProducerRequest(
+            TXN_OFFSET_COMMIT,
+            _framed(TXN_OFFSET_COMMIT, values),
+            lambda told: _error(told.topics[0].partitions[0].error_code),
+            kind=OF_GROUP,
+        )
 
     def group_offset(self) -> tuple[ErrorCode, int]:
         """Return the group's offset of partition 0, -1 for none; an error if it may still change (KIP-447, 2.5)."""
         topics = [{"name": self._topic, "partition_indexes": [0]}]
-        told = self._ask_coordinator(
-            OFFSET_FETCH, {"group_id": self._id, "topics": topics, "require_stable": True}, OF_GROUP
-        )
+        values = {"group_id": self._id, "topics": topics, "require_stable": True}
+        told = self._ask(self.coordinator(OF_GROUP), OFFSET_FETCH, values)
         parts = [part for topic in told.topics for part in topic.partitions]  # from 4.0 on none of an unknown group
         error = told.error_code or next((part.error_code for part in parts), 0)
         return ErrorCode(error), next((int(part.committed_offset) for part in parts), NOTHING)
 
-    def end(self, producer: ProducerEpoch, *, commits: bool) -> ProducerAnswer:
+    def end(self, producer: ProducerEpoch, *, commits: bool) -> ProducerRequest:
         """Commit or abort; the answer has the next epoch with transaction.version 2."""
         values = {
             "transactional_id": self._id,
@@ -230,11 +257,9 @@ class TransactionalRequests:
             "producer_epoch": producer.epoch,
             "committed": commits,
         }
-        told = self._ask_coordinator(END_TXN, values)
-        epoch = NOTHING if told.producer_epoch is None else int(told.producer_epoch)
-        return ErrorCode(told.error_code), ProducerEpoch(int(told.producer_id), epoch) if epoch >= 0 else None
+        return ProducerRequest(END_TXN, _framed(END_TXN, values), _next_epoch)
 
-    def write_marker(self, partition: int, marker: LoggedBatch) -> ProducerAnswer:
+    def write_marker(self, partition: int, marker: LoggedBatch) -> ProducerRequest:
         """Have a marker written that is in the log already, as its coordinator does that got no answer."""
         values = {
             "producer_id": marker.producer.producer_id,
@@ -244,16 +269,64 @@ class TransactionalRequests:
             "coordinator_epoch": marker.coordinator_epoch,
             "transaction_version": self._level,
         }
-        told = self._ask(self._leaders[partition], WRITE_TXN_MARKERS, {"markers": [values]})
-        return ErrorCode(told.markers[0].topics[0].partitions[0].error_code), None
+        return ProducerRequest(
+            WRITE_TXN_MARKERS,
+            _framed(WRITE_TXN_MARKERS, {"markers": [values]}),
+            lambda told: _error(told.markers[0].topics[0].partitions[0].error_code),
+            partition,
+        )
 
-    def until_told(self, ask: Callable[[], ProducerAnswer]) -> ProducerAnswer:
-        """Ask until the answer is not to wait.
+    # How they ask.
+
+    def until_told(self, request: ProducerRequest) -> ProducerAnswer:
+        """Send a request until the answer is not to wait; a coordinator that has moved, or died, is looked for again.
 
         Raises:
             DeadlineExceededError: it was for half a minute.
         """
-        return until(lambda: told if (told := ask())[0] not in WAITS else None, deadline_s=DEADLINE_S, what="an answer")
+        return until(lambda: self._told(request), deadline_s=DEADLINE_S, what="an answer")
+
+    def _told(self, request: ProducerRequest) -> ProducerAnswer | None:
+        try:
+            connection = self._connection(self.broker_of(request))
+            version = self._version(connection, request.api_key)
+            connection.send(request.framed(version))
+            answer = request.read(connection.answer(request.api_key, version))
+        except PuppetError:
+            if request.partition is not None:
+                raise
+            self._coordinators.clear()
+            return None
+        if answer[0] in MOVED:
+            self._coordinators.clear()
+        return answer if answer[0] not in WAITS else None
+
+    def broker_of(self, request: ProducerRequest) -> int:
+        """Return the broker that a request is for."""
+        return self.coordinator(request.kind) if request.partition is None else self.leader_of(request.partition)
+
+    def leader_of(self, partition: int) -> int:
+        """Return the broker that leads a partition."""
+        return self._leaders[partition]
+
+    def sent_apart(self, request: ProducerRequest) -> Callable[[], ProducerAnswer]:
+        """Send a request on a connection of its own, so that nothing waits behind it; return what waits for its answer.
+
+        What is returned raises ``PuppetError`` if there is none.
+        """
+        broker = self.broker_of(request)
+        version = self._version(self._connection(broker), request.api_key)
+        connection = self._connected(broker)
+        connection.send(request.framed(version))
+
+        def answer() -> ProducerAnswer:
+            told = request.read(connection.answer(request.api_key, version))
+            connection.close()
+            return told
+
+        return answer
+
+    # What there is.
 
     def log(self, partition: int) -> tuple[LoggedBatch, ...]:
         """Return the batches of a partition up to its high watermark, markers among them."""
@@ -307,23 +380,50 @@ class TransactionalRequests:
 
     # Who is asked.
 
-    def _ask_coordinator(self, api_key: int, values: Values, kind: int = OF_TRANSACTION) -> Any:  # noqa: ANN401 - as below
+    def coordinator(self, kind: int = OF_TRANSACTION) -> int:
+        """Return the broker that coordinates the transactional id, or the group."""
         if kind not in self._coordinators:
             found = until(lambda: self._found(kind), deadline_s=DEADLINE_S, what=f"a coordinator of {self._id}")
-            self._coordinators[kind] = found.node_id
-        return self._ask(self._coordinators[kind], api_key, values)
+            self._coordinators[kind] = int(found.node_id)
+        return self._coordinators[kind]
 
     def _found(self, kind: int) -> Any:  # noqa: ANN401 - kafka-python is untyped
         told = self._ask(self._leaders[0], FIND_COORDINATOR, {"key": self._id, "key_type": kind})
         return None if told.error_code else told
 
     def _ask(self, broker: int, api_key: int, values: Values) -> Any:  # noqa: ANN401 - kafka-python is untyped
-        if broker not in self._connections:
-            host, _, port = self._address(broker).rpartition(":")
-            self._connections[broker] = PuppetConnection((host, int(port)), CLIENT_ID, MESSAGES)
-        connection = self._connections[broker]
+        connection = self._connection(broker)
+        return connection.ask(api_key, values, self._version(connection, api_key))
+
+    def _version(self, connection: PuppetConnection, api_key: int) -> int:
         newest = connection.newest_version(api_key)
-        return connection.ask(api_key, values, min(newest, self._newest.get(api_key, newest)))
+        return min(newest, self._newest.get(api_key, newest))
+
+    def _connection(self, broker: int) -> PuppetConnection:
+        if broker not in self._connections:
+            self._connections[broker] = self._connected(broker)
+        return self._connections[broker]
+
+    def _connected(self, broker: int) -> PuppetConnection:
+        host, _, port = self._address(broker).rpartition(":")
+        return PuppetConnection((host, int(port)), CLIENT_ID, MESSAGES)
+
+
+def _framed(api_key: int, values: Values) -> Callable[[int], bytes]:
+    return lambda version: request_frame(ALL_MESSAGES[api_key], version, values, CORRELATION_ID, CLIENT_ID)
+
+
+def _error(code: int) -> ProducerAnswer:
+    return ErrorCode(code), None
+
+
+def _given_epoch(told: Any) -> ProducerAnswer:  # noqa: ANN401 - kafka-python is untyped
+    return ErrorCode(told.error_code), ProducerEpoch(int(told.producer_id), int(told.producer_epoch))
+
+
+def _next_epoch(told: Any) -> ProducerAnswer:  # noqa: ANN401 - kafka-python is untyped
+    epoch = NOTHING if told.producer_epoch is None else int(told.producer_epoch)
+    return ErrorCode(told.error_code), ProducerEpoch(int(told.producer_id), epoch) if epoch >= 0 else None
 
 
 def _batch(producer: ProducerEpoch, sequence: int, label: str) -> bytes:

@@ -1,7 +1,6 @@
 """How is each act of a script of transactions done to real brokers, and what is answered?
 
-A request that is late is kept back by the tester, who is its client: it is sent when the script says that it arrives,
-as it was when it was kept back.
+A request that is late is held at the gate (``late_requests``).
 """
 
 from __future__ import annotations
@@ -29,9 +28,15 @@ from oracle.transactions.script import (
 from oracle.transactions.state import Answer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from conformance.clients.transactional_requests import ProducerAnswer, ProducerEpoch, TransactionalRequests
+    from conformance.clients.transactional_requests import (
+        ProducerAnswer,
+        ProducerEpoch,
+        ProducerRequest,
+        TransactionalRequests,
+    )
+    from conformance.examining.late_requests import LateRequests
     from oracle.error_codes import ErrorCode
     from oracle.transactions.script import TransactionAct
 
@@ -46,14 +51,16 @@ class Performance:
 
     Attributes:
         requests: sends them.
+        late: holds those that are late.
         senders: the producers.
-        kept: what is kept back, by name.
+        ends: the late ones that end a transaction, by name.
         promised: what producers have sent, asked and been told.
     """
 
     requests: TransactionalRequests
+    late: LateRequests
     senders: dict[int, ScriptedProducer[ProducerEpoch]] = field(default_factory=dict)
-    kept: dict[str, Callable[[], ProducerAnswer]] = field(default_factory=dict)
+    ends: dict[str, ProducerRequest] = field(default_factory=dict)
     promised: PromisedRecords = field(default_factory=PromisedRecords)
 
     def perform(self, act: TransactionAct) -> Iterator[tuple[str, Any]]:
@@ -71,17 +78,17 @@ class Performance:
         elif isinstance(act, End):
             yield "answer", self._end(act)
         elif isinstance(act, Deliver):
-            yield "answer", _named(*self.requests.until_told(self.kept.pop(act.name)))
+            yield "answer", self._deliver(act.name)
         elif isinstance(act, MarkAgain):
             marker = [batch for batch in self.requests.log(act.partition) if batch.coordinator_epoch is not None][-1]
-            yield "answer", _named(*self.requests.until_told(lambda: self.requests.write_marker(act.partition, marker)))
+            yield "answer", _named(*self.requests.until_told(self.requests.write_marker(act.partition, marker)))
         elif isinstance(act, ReadPartitions):
             yield from self._look(is_last=act.is_last)
 
     def _initialise(self, act: Initialise) -> str:
         former = self.senders.get(act.producer)
         known = former.epoch if act.goes_on and former is not None else None
-        error, given = self.requests.until_told(lambda: self.requests.init_producer_id(known))
+        error, given = self.requests.until_told(self.requests.init_producer_id(known))
         if not error and given is not None:
             self.senders[act.producer] = ScriptedProducer(given)
             self.promised.began(act.producer)
@@ -89,14 +96,14 @@ class Performance:
 
     def _add(self, sender: ScriptedProducer[ProducerEpoch], partition: int) -> str:
         sender.added.add(partition)
-        return _named(*self.requests.until_told(lambda: self.requests.add_partition(sender.epoch, partition)))
+        return _named(*self.requests.until_told(self.requests.add_partition(sender.epoch, partition)))
 
     def _send(self, act: Send) -> Iterator[tuple[str, str]]:
         sender, partition = self.senders[act.producer], act.partition
         if partition not in sender.added and not self.requests.has_epochs:
             yield "answer to AddPartitionsToTxn", self._add(sender, partition)
         sequence, known = sender.next_sequence(partition, again=act.again) + act.skips, sender.epoch
-        told = self._sent(lambda: self.requests.produce(known, sequence, partition, act.label), act.late)
+        told = self._sent(self.requests.produce(known, sequence, partition, act.label), act.late)
         self.promised.sent(act.producer, act.label, is_acknowledged=told is not None and not told[0])
         if told is None:
             sender.kept.add(partition)
@@ -111,9 +118,9 @@ class Performance:
         known = sender.epoch
         if GROUP not in sender.added and not self.requests.has_epochs:
             sender.added.add(GROUP)
-            added = self.requests.until_told(lambda: self.requests.add_offsets(known))
+            added = self.requests.until_told(self.requests.add_offsets(known))
             yield "answer to AddOffsetsToTxn", _named(*added)
-        told = self._sent(lambda: self.requests.commit_offset(known, act.offset), act.late)
+        told = self._sent(self.requests.commit_offset(known, act.offset), act.late)
         yield "answer", KEPT_BACK if told is None else _named(*told)
 
     def _group_offset(self) -> str:
@@ -132,7 +139,16 @@ class Performance:
     def _end(self, act: End) -> str:
         sender = self.senders[act.producer]
         known = sender.epoch
-        told = self._sent(lambda: self._ended(known, commits=act.commits), act.late)
+        request = self.requests.end(known, commits=act.commits)
+        if act.late_marker:
+            self.late.hold_marker(act.late_marker, 0)
+        told = self._sent(request, act.late)
+        if act.late:
+            self.ends[act.late] = request
+        if act.late_marker:
+            self.late.break_off(act.late_marker)
+        if told is not None:
+            self._await_markers(request, told)
         self.promised.ended(act.producer, commits=act.commits, is_told=told is not None and not told[0])
         if told is None:
             return KEPT_BACK
@@ -141,18 +157,22 @@ class Performance:
             sender.over(given or known)
         return _named(error, given, tells_epoch=self.requests.has_epochs)
 
-    def _ended(self, known: ProducerEpoch, *, commits: bool) -> ProducerAnswer:
-        """End a transaction, and ask again until its markers are written: until then it is told to wait."""
-        told = self.requests.end(known, commits=commits)
+    def _await_markers(self, end: ProducerRequest, told: ProducerAnswer) -> None:
+        """Ask again until the markers are written, if a transaction has ended: until then it is told to wait."""
         if not told[0]:
-            self.requests.until_told(lambda: self.requests.end(known, commits=commits))
-        return told
+            self.requests.until_told(end)
 
-    def _sent(self, ask: Callable[[], ProducerAnswer], late: str) -> ProducerAnswer | None:
+    def _deliver(self, name: str) -> str:
+        told, end = self.late.deliver(name), self.ends.pop(name, None)
+        if end is not None:
+            self._await_markers(end, told)
+        return _named(*told)
+
+    def _sent(self, request: ProducerRequest, late: str) -> ProducerAnswer | None:
         if late:
-            self.kept[late] = ask
+            self.late.send(late, request)
             return None
-        return self.requests.until_told(ask)
+        return self.requests.until_told(request)
 
     def _look(self, *, is_last: bool) -> Iterator[tuple[str, Any]]:
         given, ends = list[str](), list[tuple[int, int]]()

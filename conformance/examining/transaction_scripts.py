@@ -6,15 +6,17 @@ is done to brokers.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import QuestionAnswer
 from conformance.clients.transactional_requests import TransactionalRequests
 from conformance.examining.examination_cluster import examination_cluster
+from conformance.examining.late_requests import LateRequests
 from conformance.examining.transaction_acts import Performance
 from conformance.record.directory import slug
+from fault_injection.cluster.client_links import relayed_client_address
 from fault_injection.cluster.spec import ClusterSpec
 from oracle.rules.transactions import swaps_of, transaction_rules
 from oracle.transactions.play import PARTITIONS
@@ -24,7 +26,6 @@ from oracle.transactions.script import (
     Deliver,
     End,
     Initialise,
-    MarkAgain,
     ReadOffset,
     ReadPartitions,
     Send,
@@ -85,16 +86,21 @@ class TransactionScript:
 def _performed(context: ExaminationContext, script: TransactionScript) -> Iterator[Performance]:
     features = {} if script.level is None else {FEATURE: script.level}
     rules = script.rules(context.rules)
-    spec = ClusterSpec(context.release, context.metadata, features=features)
+    spec = ClusterSpec(context.release, context.metadata, features=features, client_links=True)
     topic = slug(context.run.path.name)
     with (
         examination_cluster(context, spec) as place,
         place.topic(topic, REPLICAS),
         TransactionalRequests(
-            place.cluster.client_address, LEADERS, topic, f"{topic}-id", rules.transaction_version
+            lambda broker: relayed_client_address(place.cluster, broker),
+            LEADERS,
+            topic,
+            f"{topic}-id",
+            rules.transaction_version,
         ) as requests,
+        closing(LateRequests(requests, place.gate, topic)) as late,
     ):
-        yield Performance(requests)
+        yield Performance(requests, late)
 
 
 # The scripts of the catalogue.
@@ -102,6 +108,7 @@ def _performed(context: ExaminationContext, script: TransactionScript) -> Iterat
 A1 = (Initialise(), Send("a1"))
 END = ReadPartitions("at the end", is_last=True)
 LATE, FIRST, FIRST_OFFSET = "the first one", "the first batch", "the first offset"
+MARKER = "the first marker"
 
 TAKEN_OVER = TransactionScript(
     (
@@ -190,8 +197,9 @@ JOINS = TransactionScript(
     )
 )
 JOINS_VERSION_1 = TransactionScript(JOINS.acts, level=1)
-LATE_MARKER = TransactionScript((*A1, End(commits=True), Send("a2"), MarkAgain(), End(commits=False), END))
-WRITTEN_TWICE = TransactionScript((*A1, End(commits=True), MarkAgain(), Send("a2"), End(commits=True), END))
+COMMITS = End(commits=True, late_marker=MARKER)
+LATE_MARKER = TransactionScript((*A1, COMMITS, Send("a2"), Deliver(MARKER), End(commits=False), END))
+WRITTEN_TWICE = TransactionScript((*A1, COMMITS, Deliver(MARKER), Send("a2"), End(commits=True), END))
 OFFSETS = TransactionScript(
     (
         *A1,

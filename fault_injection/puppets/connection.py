@@ -28,8 +28,6 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
     from kafka.protocol.consumer.offsets import ListOffsetsRequest, ListOffsetsResponse
     from kafka.protocol.metadata import ApiVersionsRequest, ApiVersionsResponse
-    from kafka.protocol.producer import ProduceRequest, ProduceResponse
-    from kafka.protocol.producer.transaction import WriteTxnMarkersRequest, WriteTxnMarkersResponse
 
 
 PRODUCE, FETCH, LIST_OFFSETS = 0, 1, 2
@@ -38,9 +36,7 @@ API_VERSIONS, OFFSETS_FOR_LEADER_EPOCH, WRITE_TXN_MARKERS, ALTER_PARTITION = 18,
 
 CLIENT_MESSAGES: Mapping[int, Message] = {
     **SHIPPED,
-    PRODUCE: Message(ProduceRequest, ProduceResponse),
     LIST_OFFSETS: Message(ListOffsetsRequest, ListOffsetsResponse),
-    WRITE_TXN_MARKERS: Message(WriteTxnMarkersRequest, WriteTxnMarkersResponse),
     API_VERSIONS: Message(ApiVersionsRequest, ApiVersionsResponse),
 }
 """The messages that kafka-python ships and puppets speak, by api key."""
@@ -145,21 +141,21 @@ class PuppetConnection:
             PuppetError: the broker closed the connection, or did not answer in time.
         """
         asked = self.newest_version(api_key) if version is None else version
-        self.send(api_key, values, asked)
+        message = self._messages[api_key]
+        self.send(request_frame(message, asked, values, next(self._correlation_ids), self._client_id))
         return self.answer(api_key, asked)
 
-    def send(self, api_key: int, values: Values, version: int) -> None:
-        """Send a request, and wait for nothing; ``answer`` must follow before the next one.
+    def send(self, frame: bytes) -> None:
+        """Send a request frame, and wait for nothing; ``answer`` must follow before the next one.
 
         Raises:
             PuppetError: the broker closed the connection.
         """
-        message = self._messages[api_key]
-        frame = request_frame(message, version, values, next(self._correlation_ids), self._client_id)
         try:
             self._connected().sendall(frame)
         except OSError as failed:
-            raise self._unanswered(message, version, failed) from failed
+            self.close()
+            raise PuppetError(f"{self._named} takes no request: {failed}") from failed
 
     def answer(self, api_key: int, version: int) -> Any:
         """Wait for the answer to the request that was sent, and return it decoded.
@@ -175,13 +171,10 @@ class PuppetConnection:
             (length,) = _LENGTH.unpack(_received(connected, _LENGTH.size))
             body = _received(connected, length)
         except OSError as failed:
-            raise self._unanswered(message, version, failed) from failed
+            self.close()
+            reason = str(failed) or type(failed).__name__
+            raise PuppetError(f"{self._named}: no answer to {message.request.name} v{version}: {reason}") from failed
         return message.response.decode(body, version=version, header=True)
-
-    def _unanswered(self, message: Message, version: int, failed: OSError) -> PuppetError:
-        self.close()
-        reason = str(failed) or type(failed).__name__
-        return PuppetError(f"{self._named}: no answer to {message.request.name} v{version}: {reason}")
 
     def close(self) -> None:
         """Close the connection; the next question opens a new one."""

@@ -25,6 +25,8 @@ the one before has gone its way. So an action that waits for a frame behind a he
 has ended. Frames of other connections, or of the other direction, pass or are held independently.
 """
 
+from dataclasses import replace
+
 from fault_injection.wire.controller_views import ErrorsView
 from fault_injection.wire.gate_armed import ArmedAction, Exchange, Retries, expects_answer
 from fault_injection.wire.gate_events import (
@@ -128,6 +130,12 @@ class Gate:
                 decision = self._catch(armed, request, response, now_ns)
         self._refuse(request, response if decision.action != "answer" else ErrorsView(decision.error or 0))
         return decision
+
+    def answered_late(self, request: ObservedRequest, response: ResponseView | None) -> None:
+        """Note the answer to a request that has outlived its sender: nobody else hears it."""
+        for armed in self._all.values():
+            if armed.outlives and armed.last is not None and armed.last.request == request:
+                armed.last = replace(armed.last, response=response)
 
     def release(self, name: str, now_ns: int, *, late: bool = False) -> tuple[str, ...]:
         """Let held frames go on and return their names.

@@ -42,7 +42,8 @@ class CaughtFrame:
         direction: whether the request or its answer was caught.
         point: the point that matched.
         request: the request caught or answered.
-        response: what the caught answer says; None for a request or an undecoded answer.
+        response: what the caught answer says, or of a request that was delivered late what it was answered, which
+            nobody else hears; else None, as of an undecoded answer.
         caught_ns: when, monotonic.
     """
 

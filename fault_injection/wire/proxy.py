@@ -179,7 +179,8 @@ class GateProxy:
         with self._lock:
             numbers = self._gate.connections(name)
         hit = [one for one in self.network.connections() if one.state.number in numbers]
-        return any([one.lose_sender() for one in hit])
+        waits = [one.lose_sender() for one in hit]
+        return any(waits)
 
     def is_open(self, connection: int) -> bool:
         """Return whether a connection moves frames still, be it one that has outlived its sender."""
@@ -439,6 +440,7 @@ class GateProxy:
             passage.response = self._readings.completed(connection, request, view)
             if connection.is_lost:
                 passage.decision = FrameDecision("close")
+                self._gate.answered_late(request, passage.response)
             else:
                 self._decide(passage, self._gate.on_response(request, passage.response, time.monotonic_ns()))
         return passage

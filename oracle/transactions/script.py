@@ -183,16 +183,26 @@ class ReadOffset:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """A producer commits, or aborts."""
+    """A producer commits, or aborts.
+
+    Attributes:
+        commits: which of them.
+        late: what the request is called that is kept back.
+        late_marker: what the marker for partition 0 is called that is kept back on its way; its coordinator, which has
+            no answer to it, has another one written.
+    """
 
     commits: bool
     producer: int = 0
     late: str = ""
+    late_marker: str = ""
 
     @property
     def text(self) -> str:
         """Return it in words."""
-        return f"{name_of(self.producer)} {'commits' if self.commits else 'aborts'}{_kept(self.late)}"
+        marker = f"; its marker for partition 0 is kept back as {self.late_marker!r}, and is sent once more"
+        ended = f"{name_of(self.producer)} {'commits' if self.commits else 'aborts'}{_kept(self.late)}"
+        return f"{ended}{marker if self.late_marker else ''}"
 
     def play(self, play: Play) -> Iterator[Told]:
         """Answer the error, or the epoch that is the producer's now."""
@@ -202,6 +212,8 @@ class End:
         play.promised.ended(self.producer, commits=self.commits, is_told=is_told)
         if answer is not None and not answer.error:
             sender.over(answer.epoch)
+        if self.late_marker:
+            play.kept[self.late_marker] = play.markers[0]
         yield "answer", KEPT_BACK if answer is None else named(answer, epoch=play.rules.bumps_at_end)
 
 

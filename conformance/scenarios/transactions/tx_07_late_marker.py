@@ -1,6 +1,7 @@
 """Which transaction does a marker end that is written twice? The one that is open, unless markers have to be newer.
 
-KIP-1228: a coordinator that gets no answer has its marker written again; meanwhile the next transaction has begun.
+KIP-1228: a coordinator whose connection breaks has its marker written again; the first one arrives when the next
+transaction has begun. It is held at the gate, as the coordinator sent it.
 """
 
 from __future__ import annotations

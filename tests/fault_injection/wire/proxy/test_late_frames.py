@@ -114,6 +114,10 @@ def test_a_leader_that_refuses_it_does_not_count_it(
     received(leader, FETCH)
     leader.answer(fetch_response(correlation_id=7, error=error))
     over(proxy)
+    caught_frame = proxy.caught("old")
+    assert caught_frame is not None
+    assert caught_frame.response is not None, "nobody else hears what it was answered"
+    assert [entry.error for entry in getattr(caught_frame.response, "partitions", ())] == [error]
     assert proxy.last_forwarded_fetch_offset(2, 1, "t", 0) == known
 
 
