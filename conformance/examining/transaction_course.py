@@ -144,7 +144,7 @@ def _said(request: Request, play: Play) -> tuple[str, str, str]:
         case AddPartitionToTxn(partition=partition) if partition == GROUP:
             return "AddOffsetsToTxn", f"epoch {request.epoch}", COORDINATOR
         case AddPartitionToTxn():
-            return "AddPartitionsToTxn", f"partition {request.partition}, epoch {request.epoch}", COORDINATOR
+            return "AddPartitionsToTxn", f"{request.partition}, epoch {request.epoch}", COORDINATOR
         case EndTxn():
             return "EndTxn", f"{'commit' if request.commits else 'abort'}, epoch {request.epoch}", COORDINATOR
         case WriteTxnMarker():
@@ -162,6 +162,7 @@ def _moment(known: Known, play: Play) -> CourseMoment:
     return CourseMoment(
         PHASES[known.coordinator.phase],
         None if epoch == NO_EPOCH else epoch,
+        tuple(map(_log_lane, known.coordinator.partitions)),
         tuple(_log(partition, known, play) for partition in range(len(known.logs))),
     )
 

@@ -61,10 +61,12 @@ class CourseMoment:
     Attributes:
         phase: the coordinator's state of the transactional id, such as ``PrepareCommit``.
         epoch: its producer epoch; None before there is one.
+        partitions: the lanes of those in the transaction whose marker is not written yet.
     """
 
     phase: str
     epoch: int | None
+    partitions: tuple[str, ...]
     logs: tuple[CourseLog, ...]
 
 

@@ -50,7 +50,7 @@ def courses_of(told: EntryPrediction) -> tuple[CourseOnLine, ...]:
         return (CourseOnLine(PredictedCourse("", "", not_run=reason)),)
     answers = tuple(ToldAnswer(one.what, in_words(one.value)) for one in told.answers)
     if told.prediction is None:
-        return (CourseOnLine(PredictedCourse("", "", answers=answers), "answers only"),)
+        return (CourseOnLine(PredictedCourse("", "", answers=answers, transactions=told.course), "answers only"),)
     if told.prediction.alternatives:
         return tuple(
             _course(one.prediction, answers, "; ".join(decision.text for decision in one.race))
