@@ -58,7 +58,8 @@ def _look(view: CourseView, look: CourseLook, x: float, y: float) -> Iterator[Ma
     lost = [one for one in view.broken_by(MISSING) if one in _held(view, look.at)]
     below = instead or (f"✕ {', '.join(lost)} lost" if lost else "")
     if below:
-        yield group(titled(below), label(x, y + EXTRA, clipped(below, 17), "instead"))
+        css = "instead" if instead else "lost-words"
+        yield group(titled(below), label(x, y + EXTRA, clipped(below, 17), css))
 
 
 def _held(view: CourseView, at: str) -> list[str]:
