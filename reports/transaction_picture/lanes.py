@@ -182,7 +182,7 @@ def _looks(view: CourseView, row: CourseRow, at: str, band: Band) -> Iterator[Ma
         yield element("text", own[0].predicted, sign, x=band.left + 9, y=y, class_="look-answer")
         y += EXTRA
     elif signs == {AGREES}:
-        yield label(band.left + 9, y, "✓ measured so", "measured-so")
+        yield label(band.left + 9, y, "✓ measured", "measured-so")
     for look in own:
         if instead := view.measured_instead(look.asked):
             yield group(titled(f"{look.what}: {instead}"), label(band.left + 9, y, clipped(instead, 40), "instead"))

@@ -23,7 +23,7 @@ PRODUCER = 68.0
 SAID = 210.0
 """Room for what requests say, between producers and coordinator."""
 COORDINATOR_WIDTH = 116.0
-MARKERS = 118.0
+MARKERS = 122.0
 """Room for what markers say, between coordinator and logs."""
 CELL = (28.0, 22.0)
 LOG_MIN, LOG_UNUSED = 104.0, 76.0
@@ -182,7 +182,7 @@ def row_height(view: CourseView, act: CourseAct, request: CourseRequest | None) 
         return ROW - 14
     lanes = {look.at for look in act.looks}
     lines = max(sum(bool(view.measured_instead(one.asked)) for one in act.looks if one.at == at) for at in lanes)
-    return ROW + 14 + EXTRA * lines
+    return ROW + 20 + EXTRA * lines
 
 
 def act_lines(act: CourseAct) -> list[str]:
