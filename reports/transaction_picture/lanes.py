@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from conformance.record.transaction_course import COORDINATOR
+from reports.answer_parts import tree_of
 from reports.svg import clipped, element, group, label, titled
-from reports.transaction_picture.course import AGREES, GIVEN_WHAT, MISSING, UNASKED
+from reports.transaction_picture.course import AGREES, DIFFERS, GIVEN_WHAT, MISSING, UNASKED
 from reports.transaction_picture.layout import CELL, CONSUMERS, EXTRA, TOP
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.record.transaction_course import CourseBatch, CourseLog, CourseMoment
+    from conformance.record.transaction_course import CourseBatch, CourseLog, CourseLook, CourseMoment
     from reports.transaction_picture.course import CourseView
     from reports.transaction_picture.layout import Band, CourseLayout, CourseRow
 
@@ -185,5 +186,14 @@ def _looks(view: CourseView, row: CourseRow, at: str, band: Band) -> Iterator[Ma
         yield label(band.left + 9, y, "✓ measured", "measured-so")
     for look in own:
         if instead := view.measured_instead(look.asked):
-            yield group(titled(f"{look.what}: {instead}"), label(band.left + 9, y, clipped(instead, 40), "instead"))
+            yield group(titled(f"{look.what}: {instead}"), label(band.left + 9, y, _short(view, look), "instead"))
             y += EXTRA
+
+
+def _short(view: CourseView, look: CourseLook) -> str:
+    """Return what was measured otherwise, in as few letters as there is room for."""
+    measured = view.asked[look.asked].measured or "no answer"
+    listed = tree_of(measured) if look.what == "log" else None
+    if isinstance(listed, list):
+        return f"{DIFFERS} {' '.join(_SIGNS.get(str(one), str(one)) for one in listed) or 'empty'}"
+    return f"{DIFFERS} LSO {measured}" if look.what == "last stable offset" else f"{DIFFERS} {measured}"

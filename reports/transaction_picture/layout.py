@@ -7,6 +7,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, NamedTuple
 
 from conformance.record.transaction_course import COORDINATOR
+from reports.svg import text_width
 
 if TYPE_CHECKING:
     from conformance.record.transaction_course import CourseAct, CourseMoment, CourseRequest
@@ -26,10 +27,12 @@ COORDINATOR_WIDTH = 116.0
 MARKERS = 122.0
 """Room for what markers say, between coordinator and logs."""
 CELL = (28.0, 22.0)
-LOG_MIN, LOG_UNUSED = 104.0, 76.0
+LOG_MIN, LOG_UNUSED = 104.0, 84.0
 APART = 14.0
-GIVEN = 102.0
+GIVEN = 106.0
 """Width of the lane of consumers."""
+NAME = 13.5
+"""Size of the letters of its name."""
 TOP = 52.0
 ROW = 44.0
 ARROW = 21.0
@@ -139,7 +142,7 @@ def _bands(view: CourseView, kept: int) -> dict[str, Band]:
     x += COORDINATOR_WIDTH + MARKERS
     for name in view.logs:
         cells = _length(view, name)
-        width = max(LOG_MIN if cells else LOG_UNUSED, CELL[0] * cells + 24)
+        width = max(LOG_MIN if cells else LOG_UNUSED, CELL[0] * cells + 24, text_width(name, NAME))
         bands[name] = Band(x, x + width)
         x += width + APART
     bands[CONSUMERS] = Band(x, x + GIVEN)

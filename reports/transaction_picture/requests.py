@@ -100,11 +100,11 @@ def _asks(layout: CourseLayout, row: CourseRow, request: CourseRequest) -> Marku
     had = () if row.before is None else row.before.partitions
     if COORDINATOR in {request.sender, request.receiver} or had == row.after.partitions:
         return Markup()
-    coordinator, leader, y = layout.bands[COORDINATOR], layout.bands[request.receiver], row.arrow + 15
+    coordinator, leader, y = layout.bands[COORDINATOR], layout.bands[request.receiver], row.arrow + 16
     return group(
         titled(f"the leader of {request.receiver} has the coordinator add it to the transaction"),
         _line(leader.left, coordinator.right + 2, y, "request asks"),
-        label(coordinator.right + 9, y - 4, "adds its partition", "asks-words"),
+        label(coordinator.right + 9, y - 4.5, "adds its partition", "asks-words"),
     )
 
 

@@ -160,7 +160,11 @@ def course_table(view: CourseView) -> tuple[CourseTableRow, ...]:
     last: CourseAct | None = None
     for act, request, after, _ in view.steps():
         logs = tuple(log_words(log) for at in view.logs for log in after.logs if log.at == at)
-        told = [(look.what, look.asked) for look in act.looks] if request is None else [("", request.asked)]
+        told = (
+            [(f"{look.what} of {look.at}", look.asked) for look in act.looks]
+            if request is None
+            else [("", request.asked)]
+        )
         measured = "; ".join(words for what, asked in told if (words := _measured(view, what, asked)))
         words = "" if request is None else request_words(request)
         rows.append(
