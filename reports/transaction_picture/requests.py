@@ -104,7 +104,7 @@ def _asks(layout: CourseLayout, row: CourseRow, request: CourseRequest) -> Marku
     return group(
         titled(f"the leader of {request.receiver} has the coordinator add it to the transaction"),
         _line(leader.left, coordinator.right + 2, y, "request asks"),
-        label(coordinator.right + 9, y - 4.5, "adds its partition", "asks-words"),
+        label(coordinator.right + 22, y - 4.5, "adds its partition", "asks-words"),
     )
 
 

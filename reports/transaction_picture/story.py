@@ -78,10 +78,10 @@ def _changes(before: CourseMoment | None, after: CourseMoment) -> Iterator[str]:
         had: Sequence[CourseBatch] = former.get(log.at, ())
         for now, then in zip(log.batches, had, strict=False):
             if now.end != then.end:
-                yield f"it ends what is open, and {now.holds} in {log.at} is {now.end}"
+                yield f"it ends what is open, and {_named(log, now)} {_place(log)} is {now.end}"
         for now in log.batches[len(had) :]:
             if now.end is not None:
-                yield f"{now.holds} stands in {log.at} and is {now.end} there"
+                yield f"{_named(log, now)} stands {_place(log)} and is {now.end} there"
         ends_nothing = all(now.end == then.end for now, then in zip(log.batches, had, strict=False))
         if ends_nothing and len(log.batches) > len(had) and all(one.end is None for one in log.batches[len(had) :]):
             yield f"{log.at} has one more marker, which ends nothing"
@@ -107,6 +107,10 @@ def _ended(view: CourseView) -> str:
 
 def _named(log: CourseLog, batch: CourseBatch) -> str:
     return batch.holds if log.at.startswith("partition") else f"offset {batch.holds}"
+
+
+def _place(log: CourseLog) -> str:
+    return f"in {log.at}" if log.at.startswith("partition") else f"among the {log.at}"
 
 
 _ENDS = ("committed", "aborted", "open")

@@ -19,6 +19,7 @@ from conformance.record.verdict import Conformance, PromiseKept, Verdict, write_
 from conformance.registry import CATALOGUE
 from conformance.stages.predicting import freeze_answers, predict_entry
 from reports import write_report
+from reports.html import TEMPLATES
 from reports.load import load_run
 from reports.transaction_picture.course import CourseView
 from reports.transaction_picture.layout import lay_out_course
@@ -172,6 +173,8 @@ def test_what_is_late_and_what_comes_of_it_are_two_sentences() -> None:
     assert taken == (
         "The coordinator's epoch has moved from 0 to 1: it is refused, PRODUCER_FENCED, and changes nothing."
     )
+    offset = told_story(predicted_view("TX-08/after-its-abort", "3.5.2/kraft"))[1]
+    assert offset.endswith("it is taken; offset 1 stands among the group's offsets and is open there.")
     assert told_story(predicted_view("TX-03", "4.4.0"))[0].endswith(
         "none is late; the coordinator's epoch goes from 0 to 3."
     )
@@ -260,3 +263,10 @@ def test_the_table_has_every_request_with_what_is_known_then() -> None:
         "a1 (aborted), ABORT, a2 (aborted), ABORT; last stable offset 4",
         "b2 (committed), COMMIT; last stable offset 2",
     )
+
+
+def test_no_letters_are_small() -> None:
+    css = (TEMPLATES / "transactions.css").read_text(encoding="utf-8")
+    sizes = [float(size) for size in re.findall(r"(?:font-size: |font: \d+ )([\d.]+)px", css)]
+    assert len(sizes) > 8
+    assert min(sizes) >= 12
