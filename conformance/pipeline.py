@@ -158,7 +158,7 @@ class Pipeline:
         if reason is not None:
             update_run(run, not_run=reason)
         elif predicted.prediction is None:
-            freeze_answers(run, predicted.answers)
+            freeze_answers(run, predicted.answers, predicted.course)
         else:
             freeze_prediction(run, predicted.prediction.as_json(), self.record_id_base, predicted.answers)
         return reason is None

@@ -34,6 +34,9 @@ from reports.promises import labels_words, lost_records
 from reports.settings_table import settings_tables
 from reports.stills import stills_of
 from reports.timeline_svg import draw_timeline, lane_names, picture_table
+from reports.transaction_picture.course import CourseView
+from reports.transaction_picture.sheet import draw_course
+from reports.transaction_picture.story import course_table, told_story
 from reports.verdict_words import (
     CLASS_MEANINGS,
     CONFORMANCE_LOOKS,
@@ -55,7 +58,8 @@ if TYPE_CHECKING:
 TEMPLATES = Path(__file__).parent / "templates"
 SCRIPTS, SCRIPTS_OF_MANY = ("stills.js",), ("tables.js",)
 """The scripts of the page, each once; a page of one run has nothing to be found or sorted."""
-SHEETS, SHEETS_OF_MANY = ("report.css", "chapters.css", "stills.css", "print.css"), ("tables.css",)
+SHEETS = ("report.css", "chapters.css", "stills.css", "transactions.css", "print.css")
+SHEETS_OF_MANY = ("tables.css",)
 DASH = "\N{EM DASH}"
 """What stands in a cell without a run; the table's caption says so."""
 OPENED_MAX = 8
@@ -177,6 +181,7 @@ def _environment(folder: Path) -> Environment:
     environment.filters["checkpoint_table"] = checkpoint_table
     environment.filters["picture_table"] = picture_table
     environment.filters |= {"timeline": _timeline, "lane_names": lane_names}
+    environment.filters |= COURSE_FILTERS
     environment.filters["cells"] = _cells
     environment.filters["stills"] = stills_of
     environment.filters["log_sentences"] = log_sentences
@@ -216,6 +221,15 @@ def _lines(lines: Sequence[str]) -> Markup:
 def breakable(name: str) -> Markup:
     """Return a name that may go on in the next line after a slash or a comma."""
     return Markup(re.sub(r"([/,])", r"\1<wbr>", str(escape(name))))  # noqa: S704 - escaped
+
+
+COURSE_FILTERS = {
+    "course_view": CourseView.of,
+    "course_drawn": draw_course,
+    "course_story": told_story,
+    "course_table": course_table,
+}
+"""What templates ask of a script of transactions."""
 
 
 def _timeline(story: Story, anchor: str) -> Markup:

@@ -21,6 +21,7 @@ from conformance.record.run import RUN_FILE, read_run
 from conformance.record.schedule import SCHEDULE_FILE, read_schedule_in_words
 from conformance.record.timeline import read_timeline
 from conformance.record.trace_check import read_trace_check
+from conformance.record.transaction_course import COURSE_FILE, read_course
 from conformance.record.verdict import Conformance, read_verdict
 from oracle.vocabulary import ELIGIBLE_LEADER_REPLICAS
 from reports.load_results import checkpoint_views, final_logs, records_of, verdict_view, wire_of
@@ -115,6 +116,7 @@ def _with_parts(run: RunDirectory, view: RunView, about: Run) -> RunView:
         final_logs=final_logs(about, files, records),
         evidence=load_evidence(run.path),
         asked=_asked(run),
+        course=_clean(read_course, run),
         wire=wire_of(_clean(read_trace_check, run)),
         every_run=() if verdict is None else verdict.every_run,
     )
@@ -230,6 +232,7 @@ _FILES: Mapping[str, str] = {
     "prediction/prediction.json": "what the model said before the first step",
     "outcome/prediction.json": "where a race was open: the outcome that fits what was measured",
     "prediction/questions.json": "what was asked besides, and what the model said before the first step",
+    COURSE_FILE: "what each request of a script of transactions does by the rules, frozen with the answers",
     "schedule.json": "the steps, as both interpreters read them",
     "run.json": "versions, settings, digests, seed",
     "observations.ndjson": "every number that was measured",

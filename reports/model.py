@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from conformance.record.replica_logs import LogEntry
     from conformance.record.schedule import ScheduleInWords
     from conformance.record.timeline import TimelineMark
+    from conformance.record.transaction_course import TransactionCourse
     from conformance.record.verdict import Conformance, Finding, HeldInRun, PromiseKept, RecordLoss, Verdict
     from reports.story import OpenRace
     from reports.wire import Wire
@@ -195,6 +196,7 @@ class RunView:
         basis: where its predictions come from: predicted, computed or documented; empty if the run does not say.
         told_steps: what an examination did, in prose.
         asked: what it had to answer besides numbers and records, in the order of the answers.
+        course: of a script of transactions, what each request does by the rules; None of everything else.
         wire: what the check of the wire trace found; None for a run that was never checked.
         every_run: the requirements that every run is held against.
         label: what the user calls the Kafka of their own that was run; empty if it has no name.
@@ -237,6 +239,7 @@ class RunView:
     basis: str = ""
     told_steps: tuple[str, ...] = ()
     asked: tuple[QuestionView, ...] = ()
+    course: TransactionCourse | None = None
     has_elr: bool = True
     label: str = ""
     build: str = ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 from conformance.catalogue.scenario import FULL, Scenario, requirements_among
 from conformance.catalogue.where import EVERYWHERE, Where
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from conformance.catalogue.questions import QuestionAnswer
     from conformance.examining.context import ExaminationContext
+    from conformance.record.transaction_course import TransactionCourse
     from oracle.rules.rule_set import RuleSet
 
 
@@ -47,6 +48,14 @@ class ExaminationSubject(Protocol):
 
         A missing answer deviates; an exception is a failure of the tester, unless it is a ``NotSeenError``.
         """
+
+
+@runtime_checkable
+class Pictured(Protocol):
+    """A subject whose course can be drawn: a script of transactions."""
+
+    def course(self, rules: RuleSet) -> TransactionCourse:
+        """Return what each request does by the release's rules; pure, and as ``predict`` has the answers."""
 
 
 @dataclass(frozen=True, slots=True)

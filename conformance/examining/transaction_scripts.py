@@ -15,6 +15,7 @@ from conformance.clients.transactional_requests import TransactionalRequests
 from conformance.examining.examination_cluster import examination_cluster
 from conformance.examining.late_requests import LateRequests
 from conformance.examining.transaction_acts import Performance
+from conformance.examining.transaction_course import course_of
 from conformance.record.directory import slug
 from fault_injection.cluster.client_links import relayed_client_address
 from fault_injection.cluster.spec import ClusterSpec
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.examining.context import ExaminationContext
+    from conformance.record.transaction_course import TransactionCourse
     from oracle.rules.rule_set import RuleSet
     from oracle.rules.transactions import TransactionRules
     from oracle.transactions.script import TransactionAct
@@ -72,6 +74,10 @@ class TransactionScript:
     def predict(self, rules: RuleSet) -> tuple[QuestionAnswer, ...]:
         """Play it by the release's rules."""
         return tuple(QuestionAnswer(what, told) for what, told in predict(self.acts, self.rules(rules)))  # type: ignore[arg-type]
+
+    def course(self, rules: RuleSet) -> TransactionCourse:
+        """Play it by the release's rules, and keep what each request does."""
+        return course_of(self.acts, self.rules(rules))
 
     def conduct(self, context: ExaminationContext) -> Iterator[QuestionAnswer]:
         """Send it to real brokers."""

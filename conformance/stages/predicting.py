@@ -8,19 +8,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from conformance.catalogue.examination import Examination
+from conformance.catalogue.examination import Examination, Pictured
 from conformance.catalogue.questions import predicted_answers
 from conformance.record.answers import write_predicted
 from conformance.record.directory import as_plain
 from conformance.record.prediction import freeze, frozen_form, write_prediction
+from conformance.record.transaction_course import write_course
 from oracle.predict import NotOnReleaseError, predict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from conformance.catalogue.examination import Entry
+    from conformance.catalogue.examination import Entry, ExaminationSubject
     from conformance.catalogue.questions import QuestionAnswer
     from conformance.record.directory import RunDirectory
+    from conformance.record.transaction_course import TransactionCourse
     from oracle.prediction import Prediction
     from oracle.rules.rule_set import RuleSet
 
@@ -33,6 +35,7 @@ class EntryPrediction:
         not_run: why the release cannot have it; then nothing is predicted.
         prediction: numbers and records; None of an examination.
         answers: what else must be answered, with the predicted answers.
+        course: of a script of transactions, what each request does.
     """
 
     entry: Entry
@@ -40,6 +43,7 @@ class EntryPrediction:
     not_run: str | None = None
     prediction: Prediction | None = None
     answers: tuple[QuestionAnswer, ...] = ()
+    course: TransactionCourse | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the machine format: prediction.json, and what is asked besides if anything is."""
@@ -65,13 +69,19 @@ def predict_entry(entry: Entry, rules: RuleSet) -> EntryPrediction:
     if reason is not None:
         return EntryPrediction(entry, rules, reason)
     if isinstance(entry, Examination):
-        return EntryPrediction(entry, rules, answers=entry.subject.predict(rules))
+        subject = entry.subject
+        return EntryPrediction(entry, rules, answers=subject.predict(rules), course=course_by(subject, rules))
     try:
         prediction = predict(entry.schedule, rules)
     except NotOnReleaseError as unavailable:
         return EntryPrediction(entry, rules, str(unavailable))
     answers = predicted_answers(entry.questions, rules, frozen_form(prediction.as_json())) if entry.questions else ()
     return EntryPrediction(entry, rules, None, prediction, answers)
+
+
+def course_by(subject: ExaminationSubject, rules: RuleSet) -> TransactionCourse | None:
+    """Return the course of an examination by a release's rules; None if it has none."""
+    return subject.course(rules) if isinstance(subject, Pictured) else None
 
 
 def freeze_prediction(
@@ -91,7 +101,9 @@ def freeze_prediction(
     freeze(run)
 
 
-def freeze_answers(run: RunDirectory, answers: Sequence[QuestionAnswer]) -> None:
+def freeze_answers(run: RunDirectory, answers: Sequence[QuestionAnswer], course: TransactionCourse | None) -> None:
     """Write what is predicted of an examination and freeze it."""
     write_predicted(run, [answer.predicted for answer in answers])
+    if course is not None:
+        write_course(run, course)
     freeze(run)

@@ -25,7 +25,7 @@ from conformance.record.timeline import TIMELINE_FILE
 from conformance.record.verdict import write_verdict
 from conformance.record.wire import WIRE_FILE
 from conformance.stages.judging import judge_run
-from conformance.stages.predicting import freeze_answers, freeze_prediction
+from conformance.stages.predicting import course_by, freeze_answers, freeze_prediction
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
 from oracle.steps.step import ScheduleError
@@ -104,7 +104,7 @@ def repredict_answers(
     """Predict the answers of an examination anew and judge it by them; its arguments are those of ``repredict``."""
     rules = rules or own_rules(run)
     second = _begun(run, rules)
-    freeze_answers(second, subject.predict(rules))
+    freeze_answers(second, subject.predict(rules), course_by(subject, rules))
     return second, _judged(run, second)
 
 

@@ -97,7 +97,7 @@ def patterns() -> Markup:
         _pattern("held", 6, "M-1 7 L7 -1"),
         _pattern("lost", 8, "M-1 9 L9 -1 M-1 -1 L9 9"),
         _pattern("diverged", 6, "M0 3 L6 3"),
-        _arrow(),
+        *(_arrow(name) for name in ("arrow", "sent", "late")),
     )
 
 
@@ -112,15 +112,18 @@ def _pattern(name: str, size: int, strokes: str) -> Markup:
     )
 
 
-def _arrow() -> Markup:
+def _arrow(name: str) -> Markup:
+    """Return the head of an arrow; those between transactions are as large whatever their line is."""
+    size = {"arrow": 7, "sent": 10, "late": 14}[name]
     return element(
         "marker",
-        element("path", d="M0 0 L8 4 L0 8 Z", class_="arrow"),
-        id="area-arrow",
+        element("path", d="M0 0 L8 4 L0 8 Z", class_="arrow" if name == "arrow" else f"arrow {name}"),
+        id=f"area-{name}",
         viewBox="0 0 8 8",
         refX=7,
         refY=4,
-        markerWidth=7,
-        markerHeight=7,
+        markerWidth=size,
+        markerHeight=size,
+        markerUnits=None if name == "arrow" else "userSpaceOnUse",
         orient="auto-start-reverse",
     )

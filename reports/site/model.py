@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from conformance.record.transaction_course import TransactionCourse
     from conformance.record.verdict import Conformance, PromiseKept
 
 
@@ -125,6 +126,7 @@ class PredictedCourse:
         says: what is lost or kept, in words, on which of the lines.
         differs: in what it differs from what the newest line does, in words; empty of that one itself.
         race: the moves that decide for it where a race is open.
+        transactions: of a script of transactions, what each request does.
     """
 
     anchor: str
@@ -137,6 +139,7 @@ class PredictedCourse:
     checkpoints: tuple[CheckpointAt, ...] = ()
     records: tuple[RecordEnd, ...] = ()
     answers: tuple[ToldAnswer, ...] = ()
+    transactions: TransactionCourse | None = None
 
 
 @dataclass(frozen=True, slots=True)

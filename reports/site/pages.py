@@ -16,7 +16,8 @@ from urllib.parse import quote
 from jinja2 import ChoiceLoader, FileSystemLoader
 from markupsafe import Markup
 
-from reports.html import breakable, content_policy, inline_scripts, style_sheet, template_environment
+from reports.html import COURSE_FILTERS, breakable, content_policy, inline_scripts, style_sheet, template_environment
+from reports.picture.legend import patterns
 from reports.site.figure import draw_checkpoint
 from reports.verdict_words import CONFORMANCE_LOOKS, PROMISE_LOOKS, decision, source_link
 
@@ -80,6 +81,7 @@ def render_page(page: SitePage, place: PagePlace, about_lines: str, about_runs: 
         about_lines=about_lines,
         about_runs=about_runs,
         words=_WORDS,
+        patterns=patterns() if any(one.transactions for entry in page.entries for one in entry.courses) else "",
     )
 
 
@@ -88,7 +90,8 @@ def render_index(pages: Sequence[SitePage]) -> str:
     areas: dict[str, list[SitePage]] = {}
     for page in pages:
         areas.setdefault(page.area, []).append(page)
-    return _rendered("index.html.j2", PagePlace(INDEX, pages), areas=areas, total=len(pages), searched=searched)
+    place = PagePlace(INDEX, pages)
+    return _rendered("index.html.j2", place, areas=areas, total=len(pages), searched=searched, patterns="")
 
 
 def searched(page: SitePage) -> str:
@@ -120,7 +123,7 @@ def _rendered(name: str, place: PagePlace, **values: object) -> str:
 @cache
 def _css() -> Markup:
     own = (TEMPLATES / "site.css").read_text(encoding="utf-8")
-    return style_sheet("report.css") + Markup(own)  # noqa: S704 - our own file
+    return style_sheet("report.css", "transactions.css") + Markup(own)  # noqa: S704 - our own file
 
 
 @cache
@@ -131,6 +134,7 @@ def _environment() -> Environment:
     environment.filters |= {"source_link": source_link, "breakable": breakable, "decision": decision}
     environment.filters |= {"drawn": draw_checkpoint, "promise_look": PROMISE_LOOKS.__getitem__}
     environment.filters["conformance_look"] = CONFORMANCE_LOOKS.__getitem__
+    environment.filters |= COURSE_FILTERS
     environment.tests["drawn"] = _is_drawn
     return environment
 

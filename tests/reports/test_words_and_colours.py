@@ -35,6 +35,9 @@ PAIRS = [
     ("ink", "held-ground"),
     ("quiet", "card"),
     ("ink", "caution-ground"),
+    ("paper", "quiet"),
+    ("bad", "committed"),
+    ("bad", "quiet-ground"),
 ]
 
 

@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING
 from conformance.catalogue.questions import in_words
 from conformance.commands.predicted_promise import predicted_promise
 from conformance.judgement.comparison import answer_words
+from conformance.record.verdict import PromiseKept
 from oracle.predicting.wording import ChangeKind
+from oracle.transactions.promised import PROMISED
 from reports.site.model import CheckpointAt, GoneRecord, PredictedCourse, RecordEnd, ReplicaAt, ToldAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from conformance.record.transaction_course import TransactionCourse
     from conformance.stages.predicting import EntryPrediction
     from oracle.predicting.wording import Chronicle
     from oracle.prediction import Moment, Prediction, RecordPrediction
@@ -49,6 +52,9 @@ def courses_of(told: EntryPrediction) -> tuple[CourseOnLine, ...]:
         reason = told.not_run.replace(f"Kafka {version} leaders", "leaders").replace(f"Kafka {version} ", "this Kafka ")
         return (CourseOnLine(PredictedCourse("", "", not_run=reason)),)
     answers = tuple(ToldAnswer(one.what, in_words(one.value)) for one in told.answers)
+    if told.course is not None:
+        promise, says = _transactions_promise(told.course)
+        return (CourseOnLine(PredictedCourse("", "", "", promise, answers=answers, transactions=told.course), says),)
     if told.prediction is None:
         return (CourseOnLine(PredictedCourse("", "", answers=answers), "answers only"),)
     if told.prediction.alternatives:
@@ -57,6 +63,15 @@ def courses_of(told: EntryPrediction) -> tuple[CourseOnLine, ...]:
             for one in told.prediction.alternatives
         )
     return (_course(told.prediction, answers, ""),)
+
+
+def _transactions_promise(course: TransactionCourse) -> tuple[PromiseKept | None, str]:
+    """Return what becomes of the promise of a script of transactions, and what breaks it; None if it is not asked."""
+    if not course.promises:
+        return None, "answers only"
+    broken = {one.asked.removeprefix(PROMISED): one.broken_by for one in course.promises if one.broken_by}
+    says = "; ".join(f"{what}: {', '.join(by)}" for what, by in broken.items())
+    return PromiseKept.BROKEN_AS_PREDICTED if broken else PromiseKept.KEPT, says or "exactly once is kept"
 
 
 def _course(prediction: Prediction, asked: tuple[ToldAnswer, ...], race: str) -> CourseOnLine:

@@ -154,3 +154,30 @@ def test_a_record_that_another_one_has_replaced_is_told_as_cut() -> None:
         for gone in replica.replaced
     ]
     assert replaced == [(1, "m4", 3)]
+
+
+@pytest.mark.parametrize(
+    ("line", "promise", "says"),
+    [
+        (
+            "3.9.2/kraft",
+            PromiseKept.BROKEN_AS_PREDICTED,
+            "acknowledged records of committed transactions that consumers are not given: a2",
+        ),
+        ("4.4.0", PromiseKept.KEPT, "exactly once is kept"),
+    ],
+)
+def test_a_script_of_transactions_has_its_promise_and_what_is_drawn(line: str, promise: PromiseKept, says: str) -> None:
+    (entry,) = select(["TX-05/late-abort/"])
+    (told,) = courses_of(entry_prediction(entry, line_named(line).rules))
+    assert (told.course.promise, told.says) == (promise, says)
+    assert told.course.transactions is not None
+
+
+def test_a_script_of_transactions_is_drawn_on_its_page(site: Path) -> None:
+    page = PageReader((site / "requirements" / "TX-05.html").read_text(encoding="utf-8"))
+    drawn = [one for one in page.named("svg") if "transactions" in one.attributes.get("class", "")]
+    assert len(drawn) == 4
+    used = set(re.findall(r"url\(#([^)]+)\)", (site / "requirements" / "TX-05.html").read_text(encoding="utf-8")))
+    assert used <= set(page.with_attribute("id"))
+    assert 'id="area-late"' not in (site / "requirements" / "TR-01.html").read_text(encoding="utf-8")
