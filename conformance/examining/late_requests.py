@@ -71,7 +71,7 @@ class LateRequests:
         broker = self.requests.broker_of(request)
         self.gate.arm(name, Point(POINTS[request.api_key], CLIENTS, broker))
         answer = self.requests.sent_apart(request)
-        self._await(name, HoldStatus.CAUGHT)
+        self.await_caught(name)
 
         def told() -> ProducerAnswer:
             self.gate.release(name)
@@ -92,9 +92,13 @@ class LateRequests:
         Raises:
             DeadlineExceededError: no marker came.
         """
-        self._await(name, HoldStatus.CAUGHT)
+        self.await_caught(name)
         self.gate.lose_sender(name)
         self._await(name, HoldStatus.ORPHANED)
+
+    def await_caught(self, name: str) -> None:
+        """Wait until a request is held. Raises DeadlineExceededError if none came."""
+        self._await(name, HoldStatus.CAUGHT)
 
     def deliver(self, name: str) -> ProducerAnswer:
         """Let a request go on, and return its answer.

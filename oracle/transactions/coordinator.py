@@ -61,6 +61,7 @@ def fence(coordinator: Coordinator, rules: TransactionRules) -> Coordinator:
         epoch=coordinator.epoch + epochs,
         last_epoch=NO_EPOCH,
         has_bumped=rules.bumps_at_end,
+        logged=coordinator.partitions,
     )
 
 
@@ -103,6 +104,7 @@ def end(coordinator: Coordinator, rules: TransactionRules, request: EndTxn) -> t
             epoch=epoch,
             last_epoch=coordinator.epoch if rules.bumps_at_end else coordinator.last_epoch,
             has_bumped=rules.bumps_at_end,
+            logged=coordinator.partitions,
         )
         return completed(prepared), Answer(epoch=epoch)
     if phase is COMPLETED_BY[request.commits]:
@@ -145,9 +147,12 @@ def completed(coordinator: Coordinator) -> Coordinator:
     """Complete the transaction once every marker is written."""
     if coordinator.partitions:
         return coordinator
-    return coordinator._replace(phase=COMPLETED_BY[coordinator.phase is TxnPhase.PREPARE_COMMIT])
+    return coordinator._replace(phase=COMPLETED_BY[coordinator.phase is TxnPhase.PREPARE_COMMIT], logged=())
 
 
 def fail_over(coordinator: Coordinator) -> Coordinator:
-    """Let another broker take over: it reads the transaction log, and sends the markers that are missing there."""
-    return coordinator._replace(coordinator_epoch=coordinator.coordinator_epoch + 1, has_given_up=False)
+    """Let another broker take over: it reads the transaction log, and has every marker of the transaction written."""
+    to_mark = coordinator.logged if coordinator.phase.is_prepared else coordinator.partitions
+    return coordinator._replace(
+        coordinator_epoch=coordinator.coordinator_epoch + 1, has_given_up=False, partitions=to_mark
+    )

@@ -121,9 +121,20 @@ def test_markers_are_of_the_epoch_and_the_coordinator_that_has_them_written() ->
     assert coordinators.markers(ONGOING) == ()
 
 
+def test_one_that_takes_over_has_every_marker_of_the_transaction_written() -> None:
+    ended, _ = coordinators.end(Coordinator(TxnPhase.ONGOING, 3, partitions=(0, 1)), OLD, EndTxn(3, commits=True))
+    first, second = coordinators.markers(ended)
+    one_left = coordinators.marker_answered(ended, first, Answer())
+    assert coordinators.markers(one_left) == (second,)
+    taken = coordinators.fail_over(one_left)
+    assert [(one.partition, one.coordinator_epoch) for one in coordinators.markers(taken)] == [(0, 1), (1, 1)]
+    complete = coordinators.marker_answered(one_left, second, Answer())
+    assert coordinators.markers(coordinators.fail_over(complete)) == ()
+
+
 def test_a_coordinator_that_gave_up_goes_on_after_a_fail_over() -> None:
     """KAFKA-19999: how version 2 stood still where a marker was refused that had been written."""
-    prepared = Coordinator(TxnPhase.PREPARE_COMMIT, epoch=3, partitions=(0,))
+    prepared = Coordinator(TxnPhase.PREPARE_COMMIT, epoch=3, partitions=(0,), logged=(0,))
     marker = coordinators.markers(prepared)[0]
     stuck = coordinators.marker_answered(prepared, marker, Answer(ErrorCode.INVALID_PRODUCER_EPOCH))
     assert (stuck.has_given_up, coordinators.markers(stuck)) == (True, ())
