@@ -170,7 +170,7 @@ class TransactionalRequests:
     # What producers ask.
 
     def init_producer_id(self, known: ProducerEpoch | None = None, timeout_s: int | None = None) -> ProducerRequest:
-        """Ask for an epoch, with one that is known for the next one (KIP-360), and for how long transactions may last."""
+        """Ask for an epoch, with one that is known for the next one (KIP-360); transactions may last for so long."""
         values = {
             "transactional_id": self._id,
             "transaction_timeout_ms": TRANSACTION_TIMEOUT_MS if timeout_s is None else timeout_s * 1000,
