@@ -43,6 +43,7 @@ class TransactionRules:
         remembers: batches whose sequence numbers a leader remembers.
         unknown_producer: error to a first batch of a producer that does not begin with 0; None if it is taken.
         goes_on_in_next_epoch: a producer may ask for its next epoch, and so start its sequence numbers anew.
+        tells_unstable_offsets: who asks for a group's offset may be told that it may still change.
         verifies: a leader asks the coordinator about a batch that would begin a transaction on its partition.
         verifies_offsets: a group's coordinator likewise, about an offset.
         not_in_transaction: what the leader answers if the coordinator does not know the partition.
@@ -67,6 +68,7 @@ class TransactionRules:
     remembers: int = 5
     unknown_producer: ErrorCode | None = None
     goes_on_in_next_epoch: bool = False
+    tells_unstable_offsets: bool = False
     verifies: bool = False
     verifies_offsets: bool = False
     not_in_transaction: ErrorCode = ErrorCode.INVALID_TXN_STATE
@@ -160,6 +162,11 @@ NEXT_EPOCH = Rule(
     "KIP-360, InitProducerId v3",
     "A producer that cannot tell what became of a batch asks for its next epoch and begins its sequences anew.",
 )
+UNSTABLE_IS_TOLD = Rule(
+    "unstable-offset-is-told",
+    "KIP-447, OffsetFetch v7",
+    "Who asks for a group's stable offset is told to wait while a transaction may still change it.",
+)
 VERIFIED = Rule(
     "transaction-is-verified",
     "KIP-890 part 1, KAFKA-14402",
@@ -242,6 +249,7 @@ TABLE: tuple[TransactionRow, ...] = (
         UNKNOWN_BEGINS_ANEW, since("4.1.0"), having(unknown_producer=ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER), 2
     ),
     TransactionRow(NEXT_EPOCH, since("2.5.0"), having(goes_on_in_next_epoch=True)),
+    TransactionRow(UNSTABLE_IS_TOLD, since("2.5.0"), having(tells_unstable_offsets=True)),
     TransactionRow(VERIFIED, since("3.6.0"), having(verifies=True)),
     TransactionRow(OFFSET_VERIFIED, since("3.7.0"), having(verifies_offsets=True)),
     TransactionRow(ABORTABLE, since("3.8.0"), having(not_in_transaction=ErrorCode.TRANSACTION_ABORTABLE)),

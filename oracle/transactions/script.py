@@ -50,20 +50,22 @@ class Initialise:
 
     producer: int = 0
     goes_on: bool = False
+    late: str = ""
 
     @property
     def text(self) -> str:
         """Return it in words."""
-        return f"{name_of(self.producer)} asks for {'its next' if self.goes_on else 'an'} epoch"
+        return f"{name_of(self.producer)} asks for {'its next' if self.goes_on else 'an'} epoch{_kept(self.late)}"
 
     def play(self, play: Play) -> Iterator[Told]:
         """Answer the error, or the epoch."""
         known = play.producers.get(self.producer)
-        answer = play.asked(InitProducerId(known.epoch if self.goes_on and known is not None else None))
-        if not answer.error:
+        expected = known.epoch if self.goes_on and known is not None else None
+        answer = play.sent(InitProducerId(expected), self.late)
+        if answer is not None and not answer.error:
             play.producers[self.producer] = ScriptedProducer(answer.epoch)
             play.promised.began(self.producer)
-        yield "answer", named(answer, epoch=True)
+        yield "answer", KEPT_BACK if answer is None else named(answer, epoch=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +74,21 @@ class Add:
 
     partition: int
     producer: int = 0
+    late: str = ""
 
     @property
     def text(self) -> str:
         """Return it in words."""
-        return f"{name_of(self.producer)} adds partition {self.partition} to its transaction"
+        return f"{name_of(self.producer)} adds partition {self.partition} to its transaction{_kept(self.late)}"
 
     def play(self, play: Play) -> Iterator[Told]:
-        """Answer the error, where producers do this."""
+        """Answer the error, where producers do this; one that was not answered adds it again before it writes."""
         if not play.rules.adds_by_produce:
             sender = play.producers[self.producer]
-            sender.added.add(self.partition)
-            yield "answer", named(play.asked(AddPartitionToTxn(sender.epoch, self.partition)))
+            answer = play.sent(AddPartitionToTxn(sender.epoch, self.partition), self.late)
+            if answer is not None:
+                sender.added.add(self.partition)
+            yield "answer", KEPT_BACK if answer is None else named(answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +182,7 @@ class ReadOffset:
     def play(self, play: Play) -> Iterator[Told]:
         """Answer the offset that was committed last, that there is none, or that one may still change."""
         committed = play.given(GROUP)
-        is_stable = not play.logs[GROUP].producer.is_open
+        is_stable = not (play.rules.tells_unstable_offsets and play.logs[GROUP].producer.is_open)
         yield "answer", (committed[-1] if committed else NO_OFFSET) if is_stable else UNSTABLE
 
 
