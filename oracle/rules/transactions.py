@@ -20,6 +20,7 @@ from oracle.rules.release import (
     parse_version,
     plain_version,
     since,
+    swap_text,
     swapped_rules,
 )
 from oracle.rules.rule import Rule
@@ -298,6 +299,20 @@ def swaps_of(version: str) -> str:
     """Return a version with those swapped rules that are of transactions, and without the others."""
     swapped = {name: given for name, given in swapped_rules(version).items() if name in NAMES}
     return plain_version(version) + "".join(f"{WITH if given else WITHOUT}{name}" for name, given in swapped.items())
+
+
+def one_transaction_rule_apart(rules: TransactionRules) -> dict[str, TransactionRules]:
+    """Return the rule sets that differ in a single row, by the row's rule; rows that change nothing are left out."""
+    found = {}
+    for row in TABLE:
+        sign = WITHOUT if row.rule in rules.rules else WITH
+        try:
+            other = transaction_rules(swap_text(rules.version, sign, row.rule.name), rules.transaction_version)
+        except ValueError:
+            continue  # a row of another transaction.version
+        if replace(other, version=rules.version, rules=rules.rules) != rules:
+            found[row.rule.name] = other
+    return found
 
 
 def _level(release: RuleKey, version: str, asked: int | None) -> int:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from oracle.error_codes import ErrorCode
+from oracle.steps.step import ScheduleError
 from oracle.transactions.play import ABORT, COMMIT, GROUP, Play
 from oracle.transactions.script import (
     KEPT_BACK,
@@ -39,16 +40,8 @@ TOLD_WELL = ("NONE", "epoch ")
 """How answers begin that refuse nothing."""
 
 
-class ActError(ValueError):
-    """An act that cannot come there; the message says why.
-
-    Attributes:
-        number: which act of the script, from 0.
-    """
-
-    def __init__(self, number: int, why: str) -> None:
-        super().__init__(why)
-        self.number = number
+class ActError(ScheduleError):
+    """An act that cannot come there; the message says why, ``step`` is its place in the script, from 0."""
 
 
 def played(acts: Sequence[TransactionAct], rules: TransactionRules) -> tuple[Play, tuple[Told, ...]]:
@@ -64,7 +57,7 @@ def played(acts: Sequence[TransactionAct], rules: TransactionRules) -> tuple[Pla
             told = tuple(act.play(play))
             why = WAITS_FOR_EVER if ErrorCode.CONCURRENT_TRANSACTIONS.name in (what for _, what in told) else None
         if why is not None:
-            raise ActError(number, why)
+            raise ActError(why, step=number)
     return play, told
 
 
@@ -77,8 +70,8 @@ def check_possible(acts: Sequence[TransactionAct], rules: TransactionRules) -> N
     played(acts, rules)
     looks = [number for number, act in enumerate(acts) if isinstance(act, ReadPartitions) and act.is_last]
     if looks != [len(acts) - 1]:
-        early = looks[0] if looks and looks[0] < len(acts) - 1 else len(acts)
-        raise ActError(early, "a script ends with a look at both partitions, and has one such look")
+        early = looks[0] if looks and looks[0] < len(acts) - 1 else len(acts) - 1
+        raise ActError("a script ends with a look at both partitions, and with that alone", step=early)
 
 
 def _lacking(act: TransactionAct, play: Play) -> str | None:
@@ -115,9 +108,9 @@ def _has_marker(play: Play, partition: int) -> bool:
     """Return whether a partition's log has the last marker that was sent to it: brokers' logs tell that one."""
     marker = play.markers.get(partition)
     written = [batch for batch in play.logs[partition].batches if batch.record is None]
-    return (
-        marker is not None and bool(written) and (written[-1].epoch, written[-1].commits) == (marker.epoch, marker.commits)
-    )
+    if marker is None or not written:
+        return False
+    return (written[-1].epoch, written[-1].commits) == (marker.epoch, marker.commits)
 
 
 # Producers, as clients are.
@@ -176,13 +169,13 @@ class Course:
             ActError: it may not; nothing is changed.
         """
         if not self._may(act):
-            raise ActError(len(self.acts), "no client does that")
+            raise ActError("no client does that", step=len(self.acts))
         acts = (*self.acts, act)
         for other in self.rules[1:]:
             played(acts, other)
         play, told = played(acts, self.rules[0])
         if any(what.startswith(ADDING) and not _is_well(answer) for what, answer in told):
-            raise ActError(len(self.acts), "no client sends to a partition that it could not add")
+            raise ActError("no client sends to a partition that it could not add", step=len(self.acts))
         self.acts, self.play, self.told = acts, play, told
         self._note(act, is_answered=not getattr(act, "late", ""), is_well=_is_well(told[-1][1]) if told else True)
 
@@ -248,5 +241,3 @@ def _note_sent(client: Client, partition: int, label: str, *, is_answered: bool)
 
 def _is_well(answer: object) -> bool:
     return not isinstance(answer, str) or answer.startswith(TOLD_WELL) or answer == KEPT_BACK
-
-

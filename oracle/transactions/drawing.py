@@ -134,7 +134,8 @@ def _meeting(act: TransactionAct, before: Play, course: Course) -> Meeting:
     flags = [name for name in ("late", "again", "goes_on", "commits", "skips") if getattr(act, name, False)]
     request = before.kept.get(act.name) if isinstance(act, Deliver) else None
     sender = course.play.producers.get(getattr(act, "producer", -1))
-    epoch = getattr(request, "epoch", None) if request is not None else (sender and sender.epoch)
+    known = None if sender is None else sender.epoch
+    epoch: int | None = known if request is None else getattr(request, "epoch", None)
     partition = _partition(act, request)
     return Meeting(
         " ".join([kind, *flags, *([type(request).__name__] if request is not None else [])]),
@@ -234,5 +235,3 @@ def _looking(course: Course) -> Iterator[tuple[float, TransactionAct]]:
     yield 0.15, ReadPartitions(when)
     if course.rules[0].tells_unstable_offsets and course.play.logs[GROUP].batches:
         yield 0.5, ReadOffset(when)
-
-
