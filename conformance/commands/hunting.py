@@ -97,7 +97,7 @@ def add_hunt(parser: Parser) -> None:
 
 def _command(console: Console, parsed: argparse.Namespace) -> int:
     if parsed.transactions:
-        refuse(parsed, OF_SCHEDULES, "is about schedules: leave --transactions out.")
+        refuse(parsed, OF_SCHEDULES, "is about schedules, not about transactions.")
         return hunt_transactions(console, _asked(parsed))
     if parsed.tally:
         return tell_tally(console, parsed.runs_dir, with_rules=parsed.rules)
