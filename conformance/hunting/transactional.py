@@ -25,7 +25,7 @@ from conformance.run_options import RunOptions
 from conformance.schedules.transaction_file import script_text, word_of
 from conformance.second_look import SecondLook
 from oracle.rules.transactions import one_transaction_rule_apart, transaction_rules
-from oracle.transactions.courses import ActError, Course
+from oracle.transactions.courses import ActError, ScriptCourse
 from oracle.transactions.drawing import DRAWN, scripts
 from oracle.transactions.script import predict
 
@@ -240,7 +240,7 @@ def _one_round(acts: Acts, rules: Sequence[TransactionRules], is_shown: Callable
 
 def possible(acts: Acts, rules: Sequence[TransactionRules]) -> Acts:
     """Return those acts of a script that may come one after the other, each if it may come after those before it."""
-    course = Course(rules)
+    course = ScriptCourse(rules)
     for act in acts:
         try:
             course.take(act)

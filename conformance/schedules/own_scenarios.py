@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.catalogue.scenario import Scenario
 from conformance.schedules import PYTHON
-from conformance.schedules.schedule_file import ScheduleFileError, error_words, locate, read_schedule, read_yaml
-from conformance.schedules.transaction_file import ACTS, read_script
+from conformance.schedules.schedule_file import ScheduleFileError, error_words, locate, read_schedule
+from conformance.schedules.transaction_file import read_script
 from oracle.schedule import check_structure
 from oracle.schedule_format import decode, encode
 from oracle.steps.step import ScheduleError
@@ -44,9 +44,7 @@ def read_scenarios(path: Path) -> tuple[Entry, ...]:
         ScheduleFileError: it cannot be read, run or understood; says where and why.
     """
     if path.suffix != PYTHON:
-        document, root = read_yaml(path)
-        is_script = isinstance(document, dict) and ACTS in document
-        return (read_script(path, document, root) if is_script else read_schedule(path),)
+        return (read_script(path) or read_schedule(path),)
     scenarios = _run(path).get("SCENARIOS")
     if not isinstance(scenarios, tuple | list) or not scenarios:
         raise ScheduleFileError(f"{path}: no tuple SCENARIOS is in it, such as SCENARIOS = (MINE,)")

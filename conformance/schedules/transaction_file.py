@@ -26,7 +26,7 @@ import yaml
 
 from conformance.catalogue.examination import Examination, by
 from conformance.scenarios.transactions.tx_01_epochs import WITH_TRANSACTIONS, WITH_VERSIONS
-from conformance.schedules.schedule_file import ScheduleFileError, key_line, value_at
+from conformance.schedules.schedule_file import ScheduleFileError, key_line, read_yaml, value_at
 from oracle.rules.transactions import TRANSACTION_VERSIONS
 from oracle.steps.step import ScheduleError
 from oracle.transactions.play import PARTITIONS
@@ -128,17 +128,15 @@ def _flow(value: object) -> str:
 # Reading.
 
 
-def read_script(path: Path, document: Mapping[str, Any], root: yaml.Node | None) -> Examination:
-    """Return the script of a file as an examination named after its id.
-
-    Args:
-        path: the file.
-        document: what it holds.
-        root: its nodes, which know their lines.
+def read_script(path: Path) -> Examination | None:
+    """Return the script of a file as an examination named after its id; None if the file has none.
 
     Raises:
-        ScheduleFileError: it cannot be understood; says where and why.
+        ScheduleFileError: it cannot be read or understood; says where and why.
     """
+    document, root = read_yaml(path)
+    if not isinstance(document, dict) or ACTS not in document:
+        return None
     wrong = _wrong_with(document)
     if wrong is not None:
         key, why = wrong

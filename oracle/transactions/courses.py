@@ -142,7 +142,7 @@ class Client:
         return not (self.is_over or self.must_abort) and self.ending is None
 
 
-class Course:
+class ScriptCourse:
     """A script as far as it goes, on the same course by each of some rules.
 
     Args:

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from oracle.transactions.courses import ActError, Course
+from oracle.transactions.courses import ActError, ScriptCourse
 from oracle.transactions.play import GROUP, PARTITIONS, Play
 from oracle.transactions.script import (
     Add,
@@ -96,7 +96,7 @@ class Drawn(NamedTuple):
 
 def draw(chance: Chance, rules: Sequence[TransactionRules]) -> Drawn:
     """Draw one script, and the look at its end."""
-    course, meetings = Course(rules), list[Meeting]()
+    course, meetings = ScriptCourse(rules), list[Meeting]()
     length = ACTS_MIN + int(chance.random() * (ACTS_MAX - ACTS_MIN + 1))
     while len(course.acts) < length:
         _extend(chance, course, meetings)
@@ -104,7 +104,7 @@ def draw(chance: Chance, rules: Sequence[TransactionRules]) -> Drawn:
     return Drawn(course.acts, tuple(meetings))
 
 
-def _extend(chance: Chance, course: Course, meetings: list[Meeting]) -> None:
+def _extend(chance: Chance, course: ScriptCourse, meetings: list[Meeting]) -> None:
     """Let one act more happen: one that is drawn again if it may not come there."""
     proposed = list(_proposals(course))
     while True:
@@ -129,7 +129,7 @@ def _drawn(chance: Chance, weights: Sequence[float]) -> int:
     return len(weights) - 1
 
 
-def _meeting(act: TransactionAct, before: Play, course: Course) -> Meeting:
+def _meeting(act: TransactionAct, before: Play, course: ScriptCourse) -> Meeting:
     kind = type(act).__name__
     flags = [name for name in ("late", "again", "goes_on", "commits", "skips") if getattr(act, name, False)]
     request = before.kept.get(act.name) if isinstance(act, Deliver) else None
@@ -159,7 +159,7 @@ def _partition(act: TransactionAct, request: Request | None) -> int | None:
 # What is proposed, with its weight. What may not come there is sorted out by the course.
 
 
-def _proposals(course: Course) -> Iterator[tuple[float, TransactionAct]]:
+def _proposals(course: ScriptCourse) -> Iterator[tuple[float, TransactionAct]]:
     if not course.clients:
         yield 1.0, Initialise()
         return
@@ -172,7 +172,9 @@ def _proposals(course: Course) -> Iterator[tuple[float, TransactionAct]]:
     yield from _looking(course)
 
 
-def _of_client(course: Course, producer: int, client: Client, late: str) -> Iterator[tuple[float, TransactionAct]]:
+def _of_client(
+    course: ScriptCourse, producer: int, client: Client, late: str
+) -> Iterator[tuple[float, TransactionAct]]:
     yield (1.5 if client.is_over else 0.15), Initialise(producer)
     if late:
         yield 0.1, Initialise(producer, late=late)
@@ -199,7 +201,7 @@ def _ending(producer: int, client: Client, late: str) -> Iterator[tuple[float, T
             yield 1.0, End(commits=commits, producer=producer, late=late)
 
 
-def _writing(course: Course, producer: int, partition: int, late: str) -> Iterator[tuple[float, TransactionAct]]:
+def _writing(course: ScriptCourse, producer: int, partition: int, late: str) -> Iterator[tuple[float, TransactionAct]]:
     client, label = course.clients[producer], f"m{len(course.acts) + 1}"
     label = client.unsure.get(partition, label)
     yield 2.0, Send(label, partition, producer)
@@ -213,7 +215,7 @@ def _writing(course: Course, producer: int, partition: int, late: str) -> Iterat
             yield 0.25, Add(partition, producer, late)
 
 
-def _arriving(course: Course) -> Iterator[tuple[float, TransactionAct]]:
+def _arriving(course: ScriptCourse) -> Iterator[tuple[float, TransactionAct]]:
     for name, request in course.play.kept.items():
         yield (5.0 if _has_moved_on(course, request) else 0.3), Deliver(name)
     for partition in range(PARTITIONS):
@@ -221,7 +223,7 @@ def _arriving(course: Course) -> Iterator[tuple[float, TransactionAct]]:
         yield (0.8 if is_open else 0.25), MarkAgain(partition)
 
 
-def _has_moved_on(course: Course, request: Request) -> bool:
+def _has_moved_on(course: ScriptCourse, request: Request) -> bool:
     """Return whether its transaction is over, and for an end also whether the next one has written: it may do harm."""
     if isinstance(request, ProduceBatch):
         label = course.play.labels[request.record]
@@ -230,7 +232,7 @@ def _has_moved_on(course: Course, request: Request) -> bool:
     return writes or isinstance(request, AddPartitionToTxn)
 
 
-def _looking(course: Course) -> Iterator[tuple[float, TransactionAct]]:
+def _looking(course: ScriptCourse) -> Iterator[tuple[float, TransactionAct]]:
     when = f"after act {len(course.acts)}"
     yield 0.15, ReadPartitions(when)
     if course.rules[0].tells_unstable_offsets and course.play.logs[GROUP].batches:
