@@ -25,7 +25,7 @@ from conformance.run_options import RunOptions
 from conformance.schedules.transaction_file import script_text, word_of
 from conformance.second_look import SecondLook
 from oracle.rules.transactions import one_transaction_rule_apart, transaction_rules
-from oracle.transactions.courses import ActError, ScriptCourse
+from oracle.transactions.courses import ActError, ScriptCourse, check_possible
 from oracle.transactions.drawing import DRAWN, scripts
 from oracle.transactions.script import predict
 
@@ -207,7 +207,16 @@ def explanations(acts: Acts, rules: TransactionRules, finished: Finished) -> dic
     """Return the rule sets, one rule apart, by which a script's brokers answered as they did; by that rule's name."""
     measured = {one.what: one.value for one in read_measured(finished.run)}
     others = one_transaction_rule_apart(rules)
-    return {name: other for name, other in others.items() if dict(predict(acts, other)) == measured}
+    return {name: other for name, other in others.items() if predicted_or_none(acts, other) == measured}
+
+
+def predicted_or_none(acts: Acts, rules: TransactionRules) -> dict[str, object] | None:
+    """Return every question with its answer; None if the script is impossible by these rules."""
+    try:
+        check_possible(acts, rules)
+    except ActError:
+        return None
+    return dict(predict(acts, rules))
 
 
 def shrunk(acts: Acts, rules: Sequence[TransactionRules], is_shown: Callable[[Acts], bool]) -> Acts:

@@ -9,11 +9,11 @@ import pytest
 
 from conformance.examining import transaction_scripts
 from conformance.examining.transaction_scripts import TransactionScript
-from conformance.hunting.transactional import drawn_scripts, possible, rules_held, shrunk
+from conformance.hunting.transactional import drawn_scripts, possible, predicted_or_none, rules_held, shrunk
 from conformance.line import held_against, line_named
 from oracle.rules.transactions import one_transaction_rule_apart, transaction_rules
 from oracle.transactions.courses import check_possible
-from oracle.transactions.script import Deliver, End, Initialise, ReadPartitions, Send, predict
+from oracle.transactions.script import Deliver, End, Initialise, MarkAgain, ReadPartitions, Send, predict
 
 if TYPE_CHECKING:
     from oracle.transactions.script import TransactionAct
@@ -90,6 +90,36 @@ def test_each_other_rule_set_is_one_rule_apart() -> None:
     assert others["transaction-is-verified"].version == "3.9.2"
     assert others["produce-adds-its-partition"].version == f"{SWAPPED}+produce-adds-its-partition"
     assert "leader-remembers-five-batches" not in others, "it changes nothing"
+
+
+def test_what_is_impossible_by_other_rules_is_not_predicted_by_them() -> None:
+    acts = (Initialise(), Send("m1"), End(commits=True), MarkAgain(), END)
+    assert predicted_or_none(acts, RULES) == dict(predict(acts, RULES))
+    assert predicted_or_none((*acts[:2], MarkAgain(), END), RULES) is None
+
+
+NO_SCRIPT_NOTICES = {
+    "marker-of-former-coordinator-is-refused",  # no script has a coordinator fail over
+    "next-transaction-waits-for-markers",  # a script has markers written before its next act
+    "batch-of-next-epoch-waits",  # likewise
+    "fenced-producer-has-an-invalid-epoch",  # what all do that have no rule of it
+    "leader-remembers-five-batches",
+    "unknown-producer-is-taken",
+}
+
+
+@pytest.mark.parametrize(
+    ("version", "but"),
+    [("0.11.0.3", {"leader-remembers-one-batch"}), ("3.9.2", set()), ("4.4.0", {"unverified-batch-is-abortable"})],
+)
+def test_a_hunt_holds_brokers_to_every_rule_that_a_script_can_notice(version: str, but: set[str]) -> None:
+    rules = transaction_rules(version)
+    drawn = [one.acts for one in islice(drawn_scripts([rules], 1), 200)]
+    apart = one_transaction_rule_apart(rules)
+    own = {rule.name for rule in rules.rules} - NO_SCRIPT_NOTICES - but
+    predicted = {acts: dict(predict(acts, rules)) for acts in drawn}
+    noticed = {name for name in own if any(predicted_or_none(one, apart[name]) != predicted[one] for one in drawn)}
+    assert noticed == own
 
 
 @pytest.mark.parametrize("script", CATALOGUE)
