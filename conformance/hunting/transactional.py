@@ -105,7 +105,8 @@ class ScriptHunt:
         done = self.journal.hunted(self.line.text, self.seed, self.line.rules_of)
         drawn = drawn_scripts(rules_held(self.line), self.seed)
         left = islice((one for one in drawn if one.number not in done), self.asked.schedules)
-        while not self.lane.is_over() and (block := tuple(islice(left, BLOCK))):
+        length = 1 if self.asked.until_found else BLOCK
+        while not self.lane.is_over() and (block := tuple(islice(left, length))):
             yield block
 
 
