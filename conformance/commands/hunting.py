@@ -23,6 +23,7 @@ from conformance.line import NEWEST, held_against
 from conformance.record.verdict import Conformance
 from conformance.run_options import add_run_options, check_options, run_options
 from fault_injection.releases import UsageError
+from oracle.rules.transactions import TRANSACTION_VERSIONS
 from oracle.steps.step import STEP_CLASSES
 
 if TYPE_CHECKING:
@@ -76,6 +77,12 @@ def add_hunt(parser: Parser) -> None:
     parser.add_argument(
         "--transactions", action="store_true", help="hunt for scripts of transactions (docs/transactions.md)"
     )
+    parser.add_argument(
+        "--transaction-version",
+        type=int,
+        choices=TRANSACTION_VERSIONS,
+        help="with --transactions: the clusters' transaction.version (default: that of the release's new clusters)",
+    )
     parser.add_argument("--until-found", action="store_true", help="end at the first difference that comes back")
     parser.add_argument(
         "--drawn-only", action="store_true", help="draw every schedule by chance: aim none at a rule, prefer no step"
@@ -99,6 +106,7 @@ def _command(console: Console, parsed: argparse.Namespace) -> int:
     if parsed.transactions:
         refuse(parsed, OF_SCHEDULES, "is about schedules, not about transactions.")
         return hunt_transactions(console, _asked(parsed))
+    refuse(parsed, ["--transaction-version"], "is about scripts of transactions: give --transactions too.")
     if parsed.tally:
         return tell_tally(console, parsed.runs_dir, with_rules=parsed.rules)
     refuse(parsed, ["--rules"], "is about what was hunted: give --tally too.")
@@ -128,6 +136,7 @@ def _asked(parsed: argparse.Namespace) -> HuntRequest:
         met=frozenset() if parsed.guided_by is None else read_other(parsed.guided_by).met,
         lanes=parsed.lanes or 1,
         patterns=parsed.steps,
+        transaction_version=parsed.transaction_version,
     )
 
 

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 from conformance.catalogue.ladder import lines
 from conformance.commands.parser import check_writable
 from conformance.commands.report_page import write_page
-from conformance.hunting.journal import OF_TRANSACTIONS, RUNS, UNRUN, HuntedSchedule, Journal, counted
-from conformance.hunting.transactional import REQUIREMENT, ScriptHunt, rules_held
+from conformance.hunting.journal import RUNS, UNRUN, HuntedSchedule, counted
+from conformance.hunting.transactional import ScriptHunt, journal_of, rules_held
 from conformance.judgement.verdicts import exit_code
 from conformance.lanes import Lanes
 from conformance.line import held_against
 from conformance.record.verdict import Conformance, PromiseKept
 from conformance.run_options import check_options
-from conformance.schedules.transaction_file import script_text
 from fault_injection.releases import UsageError
 
 if TYPE_CHECKING:
@@ -41,9 +40,12 @@ def hunt_transactions(console: Console, asked: HuntRequest) -> int:
     check_options(asked.options)
     if asked.schedules is None and asked.seconds is None:
         raise UsageError("say how long: --schedules N or --time T")
-    chosen = [_checked(held_against(line, asked.options.rules_of)) for line in lines(asked.kafka, asked.options.own)]
+    level = asked.transaction_version
+    chosen = [held_against(line, asked.options.rules_of) for line in lines(asked.kafka, asked.options.own)]
+    for line in chosen:
+        _check(line, level)
     check_writable(asked.directory)
-    seed = Journal(asked.directory, OF_TRANSACTIONS).seed(asked.options.seed)
+    seed = journal_of(asked.directory, level).seed(asked.options.seed)
     done: list[HuntedSchedule] = []
     try:
         for line in chosen:
@@ -54,12 +56,16 @@ def hunt_transactions(console: Console, asked: HuntRequest) -> int:
     return exit_code((one.counted, None) for one in done)
 
 
-def _checked(line: Line) -> Line:
+def _check(line: Line, level: int | None) -> None:
+    """Check that a release has transactions of that version.
+
+    Raises:
+        UsageError: it has none.
+    """
     try:
-        rules_held(line)
+        rules_held(line, level)
     except ValueError as error:
         raise UsageError(str(error)) from error
-    return line
 
 
 def _hunt_on(console: Console, hunting: ScriptHunt, done: list[HuntedSchedule]) -> None:
@@ -67,8 +73,7 @@ def _hunt_on(console: Console, hunting: ScriptHunt, done: list[HuntedSchedule]) 
     line, asked = hunting.line, hunting.asked
     if asked.is_dry:
         for one in (one for block in hunting.blocks() for one in block):
-            name = hunting.lane.name(one.number)
-            text = script_text(name, REQUIREMENT, one.acts)
+            name, text = hunting.lane.name(one.number), hunting.lane.text(one.number, one.acts)
             console.answer(str(hunting.journal.write(line, name, text, "drawn, and not run", UNRUN, asked.options)))
         return
     words = f"Kafka {line.text}, scripts of transactions of seed {hunting.seed}."
@@ -94,7 +99,8 @@ def _summarise(console: Console, asked: HuntRequest, seed: int, done: Sequence[H
             console.answer((asked.directory / (one.finding or "")).read_text(encoding="utf-8"))
     for line in summary(done):
         console.answer(line)
-    console.answer(f"seed {seed}" + ("" if report is None else f"; report: {report}"))
+    level = "" if asked.transaction_version is None else f"transaction.version {asked.transaction_version}, "
+    console.answer(f"{level}seed {seed}" + ("" if report is None else f"; report: {report}"))
 
 
 def summary(done: Sequence[HuntedSchedule]) -> Iterator[str]:

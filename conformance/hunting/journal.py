@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from conformance.run_options import RunOptions
     from oracle.schedule import Schedule
 
-JOURNAL, OF_TRANSACTIONS = "hunt.ndjson", "transactions.ndjson"
+JOURNAL = "hunt.ndjson"
 FINDINGS, UNRUN = "findings", "schedules"
 """Folders of schedules: what has a run that somebody has to look at, and what was written and not run."""
 RUNS = "runs"
@@ -121,7 +121,7 @@ class Journal:
 
     Args:
         directory: of the hunts.
-        name: the journal's file: JOURNAL or OF_TRANSACTIONS.
+        name: the journal's file.
     """
 
     def __init__(self, directory: Path, name: str = JOURNAL) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.examination import Examination
 from conformance.examining.transaction_scripts import TransactionScript
-from conformance.hunting.journal import FINDINGS, OF_TRANSACTIONS, RUNS, Journal
+from conformance.hunting.journal import FINDINGS, RUNS, Journal
 from conformance.hunting.lane import TRIES, hunted_of
 from conformance.lanes import SessionOrder
 from conformance.record.answers import read_compared, read_measured
@@ -58,14 +58,23 @@ class NumberedScript:
     acts: Acts
 
 
-def rules_held(line: Line) -> tuple[TransactionRules, ...]:
+def rules_held(line: Line, level: int | None = None) -> tuple[TransactionRules, ...]:
     """Return the rules that scripts are held against, and those of the release, if they are others.
 
+    Args:
+        line: the release, and the rules that it is held against.
+        level: the clusters' transaction.version; None for that of new clusters.
+
     Raises:
-        ValueError: the release has no transactions.
+        ValueError: the release has no transactions, or not that version of them.
     """
-    held = TransactionScript(()).rules(line.rules)
-    return tuple(dict.fromkeys((held, transaction_rules(line.release.version))))
+    held = TransactionScript((), level).rules(line.rules)
+    return tuple(dict.fromkeys((held, transaction_rules(line.release.version, level))))
+
+
+def journal_of(directory: Path, level: int | None) -> Journal:
+    """Return what hunts for scripts have done in a directory, on clusters of one transaction.version."""
+    return Journal(directory, "transactions.ndjson" if level is None else f"transactions-version-{level}.ndjson")
 
 
 def drawn_scripts(rules: Sequence[TransactionRules], seed: int) -> Iterator[NumberedScript]:
@@ -92,18 +101,18 @@ class ScriptHunt:
     @property
     def journal(self) -> Journal:
         """Return what the hunt has done so far."""
-        return Journal(self.asked.directory, OF_TRANSACTIONS)
+        return journal_of(self.asked.directory, self.asked.transaction_version)
 
     @property
     def lane(self) -> ScriptLane:
         """Return what runs the blocks."""
         ends = None if self.asked.seconds is None else self.began + self.asked.seconds
-        return ScriptLane(self.line, self.seed, self.asked.directory, ends)
+        return ScriptLane(self.line, self.seed, self.asked.directory, ends, self.asked.transaction_version)
 
     def blocks(self) -> Iterator[tuple[NumberedScript, ...]]:
         """Yield what is to be run, until there was enough or the time is over."""
         done = self.journal.hunted(self.line.text, self.seed, self.line.rules_of)
-        drawn = drawn_scripts(rules_held(self.line), self.seed)
+        drawn = drawn_scripts(rules_held(self.line, self.asked.transaction_version), self.seed)
         left = islice((one for one in drawn if one.number not in done), self.asked.schedules)
         length = 1 if self.asked.until_found else BLOCK
         while not self.lane.is_over() and (block := tuple(islice(left, length))):
@@ -117,12 +126,14 @@ class ScriptLane:
     Attributes:
         directory: of the hunt.
         ends: when no further script is begun, on the monotonic clock; None for never.
+        level: the clusters' transaction.version; None for that of new clusters.
     """
 
     line: Line
     seed: int
     directory: Path
     ends: float | None = None
+    level: int | None = None
 
     @property
     def runs(self) -> Path:
@@ -150,11 +161,13 @@ class ScriptLane:
             if self.is_over():
                 return
             session.progress(f"[{one.number}] {', '.join(map(word_of, one.acts))}")
-            yield entry_of(self.name(one.number), one.acts, f"script {one.number} of a hunt with seed {self.seed}")
+            about = f"script {one.number} of a hunt with seed {self.seed}"
+            yield entry_of(self.name(one.number), TransactionScript(one.acts, self.level), about)
 
     def name(self, number: int) -> str:
         """Return the id of a script of the hunt."""
-        return f"hunt/transactions-{self.seed}-{number}"
+        of_level = "" if self.level is None else f"-version-{self.level}"
+        return f"hunt/transactions{of_level}-{self.seed}-{number}"
 
     def _hunted(self, session: Session, one: NumberedScript, finished: Finished) -> HuntedSchedule:
         hunted = hunted_of(self.line, self.seed, one.number, tuple(map(word_of, one.acts)), finished)
@@ -168,7 +181,7 @@ class ScriptLane:
         explained: Mapping[str, TransactionRules] = {}
         acts, shown, shrunk_run = one.acts, finished, None
         if hunted.counted is Conformance.DEVIATES:
-            inquiry = ScriptInquiry(session, self.line, self.name(one.number), self.runs / "shrinking")
+            inquiry = ScriptInquiry(session, self, one.number)
             explained = explanations(one.acts, inquiry.rules[0], finished)
             acts = inquiry.shrunk(one.acts, explained)
             shown = inquiry.shown.get(acts, finished)
@@ -183,16 +196,20 @@ class ScriptLane:
 
     def _written(self, session: Session, number: int, acts: Acts, shown: Finished) -> str:
         """Write a script to a file of its own, with its acts in words, and return the file's name."""
-        text = script_text(self.name(number), REQUIREMENT, acts, told(acts, shown))
+        text = self.text(number, acts, told(acts, shown))
         options = RunOptions(fetch_sessions=session.cluster_pool.fetch_sessions)
-        journal = Journal(self.directory, OF_TRANSACTIONS)
+        journal = journal_of(self.directory, self.level)
         path = journal.write(self.line, self.name(number), text, shown.verdict.reason, FINDINGS, options)
         return str(path.relative_to(self.directory))
 
+    def text(self, number: int, acts: Acts, comment: str = "") -> str:
+        """Return a script of the hunt as a file has it."""
+        return script_text(self.name(number), REQUIREMENT, acts, self.level, comment)
 
-def entry_of(name: str, acts: Acts, explanation: str) -> Examination:
+
+def entry_of(name: str, script: TransactionScript, explanation: str) -> Examination:
     """Return a script as an entry that can be run."""
-    return Examination(name, name, REQUIREMENT, (), explanation, lambda: TransactionScript(acts))
+    return Examination(name, name, REQUIREMENT, (), explanation, lambda: script)
 
 
 def told(acts: Acts, finished: Finished) -> str:
@@ -264,14 +281,13 @@ class ScriptInquiry:
 
     Args:
         session: where scripts are run.
-        line: the release, and the rules that it is held against.
-        name: the id of the script.
-        runs: the directory that gets the runs of shorter ones.
+        lane: whose difference it is.
+        number: which script of the hunt's seed.
     """
 
-    def __init__(self, session: Session, line: Line, name: str, runs: Path) -> None:
-        self._session, self._name, self._runs = replace(session, looks=SecondLook(0)), name, runs
-        self.rules = rules_held(line)
+    def __init__(self, session: Session, lane: ScriptLane, number: int) -> None:
+        self._session, self._lane, self._name = replace(session, looks=SecondLook(0)), lane, lane.name(number)
+        self.rules = rules_held(lane.line, lane.level)
         self.shown: dict[Acts, Finished] = {}
         self._tried: set[Acts] = set()
         self._ends = time.monotonic() + SHRINKING_S
@@ -299,7 +315,9 @@ class ScriptInquiry:
             return acts in self.shown
         self._tried.add(acts)
         self._session.progress(f"shrinking, try {len(self._tried)}: {', '.join(map(word_of, acts))}")
-        finished = self._session.run(entry_of(self._name, acts, "a finding of a hunt, made shorter"), self._runs)
+        script = TransactionScript(acts, self._lane.level)
+        entry = entry_of(self._name, script, "a finding of a hunt, made shorter")
+        finished = self._session.run(entry, self._lane.runs / "shrinking")
         if finished.verdict.conformance is Conformance.DEVIATES:
             self.shown[acts] = finished
         return acts in self.shown

@@ -105,10 +105,13 @@ def word_of(act: TransactionAct) -> str:
     )
 
 
-def script_text(name: str, requirement: str, acts: Iterable[TransactionAct], comment: str = "") -> str:
+def script_text(
+    name: str, requirement: str, acts: Iterable[TransactionAct], level: int | None = None, comment: str = ""
+) -> str:
     """Return a script as a file has it, with a comment of any number of lines above."""
     lines = [f"# {line}".rstrip() for line in comment.splitlines()]
-    lines += [f"id: {name}", f"requirement: {_flow(requirement)}", f"{ACTS}:"]
+    lines += [f"id: {name}", f"requirement: {_flow(requirement)}"]
+    lines += [*([] if level is None else [f"{LEVEL}: {level}"]), f"{ACTS}:"]
     return "\n".join([*lines, *(f"  - {word_of(act)}: {_flow(_value(act))}" for act in acts)]) + "\n"
 
 

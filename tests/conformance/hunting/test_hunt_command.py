@@ -35,6 +35,18 @@ def test_scripts_of_transactions_are_only_written_if_that_is_asked_for(
     assert len({entry.subject.steps() for entry in entries}) == 4  # type: ignore[union-attr]
 
 
+def test_scripts_are_drawn_for_a_transaction_version(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["hunt", "--transactions", "--grow-only", "--schedules", "1", "--seed", "5", "--runs-dir", str(tmp_path)]
+    assert main([*asked, "--kafka", "4.4.0", "--transaction-version", "1"]) == 0
+    assert main([*asked, "--kafka", "3.9.2/kraft"]) == 0
+    of_version, of_old = ((tmp_path / "schedules" / one) for one in capsys.readouterr().out.split())
+    assert of_version.name == "4.4.0-kraft-transactions-version-1-5-0.yaml"
+    (old,), (new,) = read_scenarios(of_old), read_scenarios(of_version)
+    first, *others = new.subject.steps()  # type: ignore[union-attr]
+    assert first == "format a cluster with transaction.version 1"
+    assert tuple(others) == old.subject.steps(), "transactions are what they were"  # type: ignore[union-attr]
+
+
 def refused(*arguments: str) -> bool:
     """Return whether the command line is refused, by the parser or by the command."""
     try:
@@ -58,6 +70,8 @@ def refused(*arguments: str) -> bool:
         (("--transactions",), "say how long: --schedules N or --time T"),
         (("--transactions", "--schedules", "1", "--kafka", "0.10.2.2"), "0.10.2.2 has no transactions"),
         (("--transactions", "--schedules", "1", "--steps", "kill"), "--steps is about schedules, not"),
+        (("--transactions", "--schedules", "1", "--kafka", "3.9.2", "--transaction-version", "1"), "it has 0 alone"),
+        (("--schedules", "1", "--transaction-version", "1"), "give --transactions too"),
         (("--transactions", "--tally"), "--tally is about schedules, not"),
         (("--transactions", "--schedules", "1", "--rules-of", "4.4.0+transaction-is-verified"), "has it already"),
     ],

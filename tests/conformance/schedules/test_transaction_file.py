@@ -46,7 +46,7 @@ def written(directory: Path, text: str) -> Path:
 
 @pytest.mark.parametrize("acts", CATALOGUE + DRAWN)
 def test_what_is_written_is_read_again(acts: tuple[TransactionAct, ...], tmp_path: Path) -> None:
-    text = script_text("my/script", "It is: so.", acts, "told\n\nabove")
+    text = script_text("my/script", "It is: so.", acts, comment="told\n\nabove")
     (entry,) = read_scenarios(written(tmp_path, text))
     assert (entry.name, entry.requirement) == ("my/script", "It is: so.")
     assert entry.subject == TransactionScript(acts)  # type: ignore[union-attr]
