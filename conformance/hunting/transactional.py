@@ -1,9 +1,8 @@
-"""Which scripts of transactions does a hunt run, how is each run, and what is behind a difference?
+"""Which scripts of transactions does a hunt run, and how is each run?
 
 A seed gives a release the same scripts on any machine; each is drawn on the model of the release
 (`oracle.transactions.drawing`), run on a cluster that the next ones use too, and held against the prediction answer by
-answer. A difference is tried again, explained by a swapped rule by which brokers answer so, and shrunk: acts are left
-out for as long as it is still shown.
+answer. A difference is tried again, and what comes back each time is asked after (`script_findings`).
 """
 
 from __future__ import annotations
@@ -14,25 +13,24 @@ from dataclasses import dataclass, field, replace
 from itertools import count, islice
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.examination import Examination
 from conformance.examining.transaction_scripts import TransactionScript
 from conformance.hunting.journal import FINDINGS, RUNS, Journal
 from conformance.hunting.lane import TRIES, hunted_of
+from conformance.hunting.script_findings import REQUIREMENT, ScriptInquiry, entry_of, explanations, told
 from conformance.lanes import SessionOrder
-from conformance.record.answers import read_compared, read_measured
+from conformance.record.answers import read_compared
 from conformance.record.verdict import Conformance
 from conformance.run_options import RunOptions
 from conformance.schedules.transaction_file import script_text, word_of
 from conformance.second_look import SecondLook
-from oracle.rules.transactions import one_transaction_rule_apart, transaction_rules
-from oracle.transactions.courses import ActError, ScriptCourse, check_possible
+from oracle.rules.transactions import transaction_rules
 from oracle.transactions.drawing import DRAWN, scripts
-from oracle.transactions.script import predict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from conformance.catalogue.examination import Examination
     from conformance.hunting.blocks import HuntRequest
     from conformance.hunting.journal import HuntedSchedule
     from conformance.line import Line
@@ -45,9 +43,6 @@ if TYPE_CHECKING:
 
 BLOCK = 10
 """So many scripts are run before a difference among them is looked at."""
-SHRINKING_S = 300.0
-"""How long a finding is shrunk."""
-REQUIREMENT = "Brokers answer every request, and give consumers what the rules of their release say."
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +176,11 @@ class ScriptLane:
         explained: Mapping[str, TransactionRules] = {}
         acts, shown, shrunk_run = one.acts, finished, None
         if hunted.counted is Conformance.DEVIATES:
-            inquiry = ScriptInquiry(session, self, one.number)
-            explained = explanations(one.acts, inquiry.rules[0], finished)
-            acts = inquiry.shrunk(one.acts, explained)
+            rules = rules_held(self.line, self.level)
+            script = TransactionScript(one.acts, self.level)
+            inquiry = ScriptInquiry(session, self.name(one.number), script, rules, self.runs / "shrinking")
+            explained = explanations(one.acts, rules[0], finished)
+            acts = inquiry.shrunk(explained)
             shown = inquiry.shown.get(acts, finished)
             shrunk_run = None if shown is finished else str(shown.run.path.relative_to(self.runs))
         return replace(
@@ -205,119 +202,3 @@ class ScriptLane:
     def text(self, number: int, acts: Acts, comment: str = "") -> str:
         """Return a script of the hunt as a file has it."""
         return script_text(self.name(number), REQUIREMENT, acts, self.level, comment)
-
-
-def entry_of(name: str, script: TransactionScript, explanation: str) -> Examination:
-    """Return a script as an entry that can be run."""
-    return Examination(name, name, REQUIREMENT, (), explanation, lambda: script)
-
-
-def told(acts: Acts, finished: Finished) -> str:
-    """Return a script in words, act by act, and below the answers that differ."""
-    differ = [one.text for one in read_compared(finished.run) if not one.agrees]
-    return "\n".join([*(f"{number}. {act.text}" for number, act in enumerate(acts, 1)), *differ])
-
-
-# What is behind a difference?
-
-
-def explanations(acts: Acts, rules: TransactionRules, finished: Finished) -> dict[str, TransactionRules]:
-    """Return the rule sets, one rule apart, by which a script's brokers answered as they did; by that rule's name."""
-    measured = {one.what: one.value for one in read_measured(finished.run)}
-    others = one_transaction_rule_apart(rules)
-    return {name: other for name, other in others.items() if predicted_or_none(acts, other) == measured}
-
-
-def predicted_or_none(acts: Acts, rules: TransactionRules) -> dict[str, object] | None:
-    """Return every question with its answer; None if the script is impossible by these rules."""
-    try:
-        check_possible(acts, rules)
-    except ActError:
-        return None
-    return dict(predict(acts, rules))
-
-
-def shrunk(acts: Acts, rules: Sequence[TransactionRules], is_shown: Callable[[Acts], bool]) -> Acts:
-    """Return the shortest script found that still shows a difference; itself if nothing can be left out.
-
-    Args:
-        acts: show the difference.
-        rules: by which every shorter script must be possible; an act that is not without those left out goes too.
-        is_shown: tells whether another script shows it too.
-    """
-    while (shorter := _one_round(acts, rules, is_shown)) != acts:
-        acts = shorter
-    return acts
-
-
-def _one_round(acts: Acts, rules: Sequence[TransactionRules], is_shown: Callable[[Acts], bool]) -> Acts:
-    """Leave out halves of a script, then quarters, and so on down to single acts, each from the end."""
-    length = max(1, len(acts) // 2)
-    while length:
-        end = len(acts) - 1  # the last one is the look at the end
-        while end > 0:
-            start = max(0, end - length)
-            shorter = possible((*acts[:start], *acts[end:]), rules)
-            if len(shorter) < len(acts) and is_shown(shorter):
-                acts = shorter
-            end = min(start, len(acts) - 1)
-        length //= 2
-    return acts
-
-
-def possible(acts: Acts, rules: Sequence[TransactionRules]) -> Acts:
-    """Return those acts of a script that may come one after the other, each if it may come after those before it."""
-    course = ScriptCourse(rules)
-    for act in acts:
-        try:
-            course.take(act)
-        except ActError:
-            continue
-    return course.acts
-
-
-class ScriptInquiry:
-    """What is asked of brokers about one difference.
-
-    Args:
-        session: where scripts are run.
-        lane: whose difference it is.
-        number: which script of the hunt's seed.
-    """
-
-    def __init__(self, session: Session, lane: ScriptLane, number: int) -> None:
-        self._session, self._lane, self._name = replace(session, looks=SecondLook(0)), lane, lane.name(number)
-        self.rules = rules_held(lane.line, lane.level)
-        self.shown: dict[Acts, Finished] = {}
-        self._tried: set[Acts] = set()
-        self._ends = time.monotonic() + SHRINKING_S
-
-    def shrunk(self, acts: Acts, explained: Mapping[str, TransactionRules]) -> Acts:
-        """Return the shortest script that was found to show a difference on brokers; itself if none is shorter.
-
-        Args:
-            acts: show it.
-            explained: rules by which brokers answered so: there the model shrinks, and brokers confirm what is left.
-        """
-        for other in explained.values():
-
-            def differs(shorter: Acts, other: TransactionRules = other) -> bool:
-                return predict(shorter, self.rules[0]) != predict(shorter, other)
-
-            shorter = shrunk(acts, tuple(dict.fromkeys((*self.rules, other))), differs)
-            if len(shorter) < len(acts) and self._is_shown(shorter):
-                return shorter
-        return shrunk(acts, self.rules, self._is_shown)
-
-    def _is_shown(self, acts: Acts) -> bool:
-        """Run a script, and tell whether brokers differ there too; no, once the time is over."""
-        if acts in self._tried or time.monotonic() > self._ends:
-            return acts in self.shown
-        self._tried.add(acts)
-        self._session.progress(f"shrinking, try {len(self._tried)}: {', '.join(map(word_of, acts))}")
-        script = TransactionScript(acts, self._lane.level)
-        entry = entry_of(self._name, script, "a finding of a hunt, made shorter")
-        finished = self._session.run(entry, self._lane.runs / "shrinking")
-        if finished.verdict.conformance is Conformance.DEVIATES:
-            self.shown[acts] = finished
-        return acts in self.shown

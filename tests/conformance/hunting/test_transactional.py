@@ -9,7 +9,8 @@ import pytest
 
 from conformance.examining import transaction_scripts
 from conformance.examining.transaction_scripts import TransactionScript
-from conformance.hunting.transactional import drawn_scripts, possible, predicted_or_none, rules_held, shrunk
+from conformance.hunting.script_findings import possible, predicted_or_none, shrunk
+from conformance.hunting.transactional import drawn_scripts, rules_held
 from conformance.line import held_against, line_named
 from oracle.rules.transactions import one_transaction_rule_apart, transaction_rules
 from oracle.transactions.courses import check_possible
