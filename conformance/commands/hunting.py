@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.ladder import lines
-from conformance.commands.hunting_transactions import hunt_transactions, report_of
+from conformance.commands.hunting_transactions import add_transactional, hunt_transactions, report_of
 from conformance.commands.parser import add_json, add_lanes, check_writable, duration, given, refuse, whole_number
 from conformance.coverage.covered import read_other
 from conformance.hunting.aiming import AimedInBackground
@@ -23,7 +23,6 @@ from conformance.line import NEWEST, held_against
 from conformance.record.verdict import Conformance
 from conformance.run_options import add_run_options, check_options, run_options
 from fault_injection.releases import UsageError
-from oracle.rules.transactions import TRANSACTION_VERSIONS
 from oracle.steps.step import STEP_CLASSES
 
 if TYPE_CHECKING:
@@ -74,15 +73,7 @@ def add_hunt(parser: Parser) -> None:
         help="only schedules with such steps: 'kill*,reassign'",
     )
     add_lanes(parser)
-    parser.add_argument(
-        "--transactions", action="store_true", help="hunt for scripts of transactions (docs/transactions.md)"
-    )
-    parser.add_argument(
-        "--transaction-version",
-        type=int,
-        choices=TRANSACTION_VERSIONS,
-        help="with --transactions: the clusters' transaction.version (default: that of the release's new clusters)",
-    )
+    add_transactional(parser)
     parser.add_argument("--until-found", action="store_true", help="end at the first difference that comes back")
     parser.add_argument(
         "--drawn-only", action="store_true", help="draw every schedule by chance: aim none at a rule, prefer no step"

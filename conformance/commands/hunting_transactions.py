@@ -17,11 +17,13 @@ from conformance.line import held_against
 from conformance.record.verdict import Conformance, PromiseKept
 from conformance.run_options import check_options
 from fault_injection.releases import UsageError
+from oracle.rules.transactions import TRANSACTION_VERSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from conformance.commands.parser import Parser
     from conformance.console import Console
     from conformance.hunting.blocks import HuntRequest
     from conformance.line import Line
@@ -29,6 +31,19 @@ if TYPE_CHECKING:
 REPORTED_MAX = 20
 """So many runs a report shows at most: the findings, then the latest of the others."""
 BROKEN = {PromiseKept.BROKEN_AS_PREDICTED: "as predicted", PromiseKept.BROKEN: "and not predicted"}
+
+
+def add_transactional(parser: Parser) -> None:
+    """Add the options of a hunt for scripts of transactions."""
+    parser.add_argument(
+        "--transactions", action="store_true", help="hunt for scripts of transactions (docs/transactions.md)"
+    )
+    parser.add_argument(
+        "--transaction-version",
+        type=int,
+        choices=TRANSACTION_VERSIONS,
+        help="with --transactions: the clusters' transaction.version (default: that of the release's new clusters)",
+    )
 
 
 def hunt_transactions(console: Console, asked: HuntRequest) -> int:
