@@ -91,7 +91,9 @@ class Drawn(NamedTuple):
 
     def worth(self, met: Counter[Meeting]) -> float:
         """Return how much is new in it: a meeting counts the less, the more scripts had it."""
-        return sum(1 / (1 + met[one]) ** 2 for one in set(self.meetings))
+        return sum(
+            1 / (1 + met[one]) ** 2 for one in dict.fromkeys(self.meetings)
+        )  # in order: sums are the same anywhere
 
 
 def draw(chance: Chance, rules: Sequence[TransactionRules]) -> Drawn:

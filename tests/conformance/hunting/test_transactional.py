@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
     Acts = tuple[TransactionAct, ...]
 
 RULES = transaction_rules("3.9.2")
+ROOT = Path(__file__).parents[3]
 SWAPPED = "3.9.2~transaction-is-verified"
 END = ReadPartitions("at the end", is_last=True)
 LONG: Acts = (
@@ -51,6 +56,24 @@ def test_a_seed_has_the_same_scripts_and_another_one_has_others() -> None:
     assert first(7) == first(7)
     assert set(first(7)).isdisjoint(first(8))
     assert [one.number for one in islice(drawn_scripts([RULES], 7), 5)] == list(range(5))
+
+
+def test_a_seed_has_the_same_scripts_in_every_process() -> None:
+    code = (
+        "from itertools import islice; from conformance.hunting.transactional import drawn_scripts;"
+        "from oracle.rules.transactions import transaction_rules;"
+        "print([one.acts for one in islice(drawn_scripts([transaction_rules('3.9.2')], 7), 15)])"
+    )
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
+            check=True,
+            capture_output=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert told == {f"{[one.acts for one in islice(drawn_scripts([RULES], 7), 15)]}\n".encode()}
 
 
 def test_scripts_are_possible_by_the_rules_of_the_brokers_too() -> None:
