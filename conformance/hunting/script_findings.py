@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from conformance.pipeline import Finished
     from conformance.session import Session
     from oracle.rules.transactions import TransactionRules
-    from oracle.transactions.script import TransactionAct
+    from oracle.transactions.script import Told, TransactionAct
 
     Acts = tuple[TransactionAct, ...]
 
@@ -51,16 +51,16 @@ def explanations(acts: Acts, rules: TransactionRules, finished: Finished) -> dic
     """Return the rule sets, one rule apart, by which a script's brokers answered as they did; by that rule's name."""
     measured = {one.what: one.value for one in read_measured(finished.run)}
     others = one_transaction_rule_apart(rules)
-    return {name: other for name, other in others.items() if predicted_or_none(acts, other) == measured}
+    return {name: other for name, other in others.items() if dict(predicted_or_none(acts, other) or ()) == measured}
 
 
-def predicted_or_none(acts: Acts, rules: TransactionRules) -> dict[str, object] | None:
+def predicted_or_none(acts: Acts, rules: TransactionRules) -> tuple[Told, ...] | None:
     """Return every question with its answer; None if the script is impossible by these rules."""
     try:
         check_possible(acts, rules)
     except ActError:
         return None
-    return dict(predict(acts, rules))
+    return predict(acts, rules)
 
 
 def shrunk(acts: Acts, rules: Sequence[TransactionRules], is_shown: Callable[[Acts], bool]) -> Acts:

@@ -118,7 +118,7 @@ def test_each_other_rule_set_is_one_rule_apart() -> None:
 
 def test_what_is_impossible_by_other_rules_is_not_predicted_by_them() -> None:
     acts = (Initialise(), Send("m1"), End(commits=True), MarkAgain(), END)
-    assert predicted_or_none(acts, RULES) == dict(predict(acts, RULES))
+    assert predicted_or_none(acts, RULES) == predict(acts, RULES)
     assert predicted_or_none((*acts[:2], MarkAgain(), END), RULES) is None
 
 
@@ -141,7 +141,7 @@ def test_a_hunt_holds_brokers_to_every_rule_that_a_script_can_notice(version: st
     drawn = [one.acts for one in islice(drawn_scripts([rules], 1), 200)]
     apart = one_transaction_rule_apart(rules)
     own = {rule.name for rule in rules.rules} - NO_SCRIPT_NOTICES - but
-    predicted = {acts: dict(predict(acts, rules)) for acts in drawn}
+    predicted = {acts: predict(acts, rules) for acts in drawn}
     noticed = {name for name in own if any(predicted_or_none(one, apart[name]) != predicted[one] for one in drawn)}
     assert noticed == own
 
