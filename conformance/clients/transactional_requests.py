@@ -169,11 +169,11 @@ class TransactionalRequests:
 
     # What producers ask.
 
-    def init_producer_id(self, known: ProducerEpoch | None = None, timeout_s: int | None = None) -> ProducerRequest:
+    def init_producer_id(self, known: ProducerEpoch | None = None, timeout_s: int = 0) -> ProducerRequest:
         """Ask for an epoch, with one that is known for the next one (KIP-360); transactions may last for so long."""
         values = {
             "transactional_id": self._id,
-            "transaction_timeout_ms": TRANSACTION_TIMEOUT_MS if timeout_s is None else timeout_s * 1000,
+            "transaction_timeout_ms": timeout_s * 1000 or TRANSACTION_TIMEOUT_MS,
             "producer_id": NOTHING if known is None else known.producer_id,
             "producer_epoch": NOTHING if known is None else known.epoch,
         }

@@ -17,6 +17,7 @@ from conformance.clients.transactional_requests import (
     END_TXN,
     INIT_PRODUCER_ID,
     TXN_OFFSET_COMMIT,
+    WAITS,
 )
 from fault_injection.cluster.relay import CLIENTS
 from fault_injection.puppets.connection import PRODUCE
@@ -75,7 +76,8 @@ class LateRequests:
 
         def told() -> ProducerAnswer:
             self.gate.release(name)
-            return answer()
+            error, given = answer()
+            return (error, given) if error not in WAITS else self.requests.until_told(request)
 
         self.waiting[name] = told
 
@@ -101,7 +103,7 @@ class LateRequests:
         self._await(name, HoldStatus.CAUGHT)
 
     def deliver(self, name: str) -> ProducerAnswer:
-        """Let a request go on, and return its answer.
+        """Let a request go on, and return its answer; a sender that is told to wait sends it again, as every client.
 
         Raises:
             DeadlineExceededError: there is none.

@@ -75,7 +75,7 @@ class Performance:
         if isinstance(act, Initialise):
             yield "answer", self._initialise(act)
         elif isinstance(act, Add) and not self.requests.has_epochs:
-            yield "answer", self._add(self.senders[act.producer], act.partition)
+            yield "answer", self._add(self.senders[act.producer], act.partition, act.late)
         elif isinstance(act, Send):
             yield from self._send(act)
         elif isinstance(act, CommitOffset):
@@ -101,15 +101,22 @@ class Performance:
     def _initialise(self, act: Initialise) -> str:
         former = self.senders.get(act.producer)
         known = former.epoch if act.goes_on and former is not None else None
-        error, given = self.requests.until_told(self.requests.init_producer_id(known, act.timeout_s))
+        told = self._sent(self.requests.init_producer_id(known, act.timeout_s), act.late)
+        if told is None:
+            return KEPT_BACK
+        error, given = told
         if not error and given is not None:
             self.senders[act.producer] = ScriptedProducer(given)
             self.promised.began(act.producer)
         return _named(error, given, tells_epoch=True)
 
-    def _add(self, sender: ScriptedProducer[ProducerEpoch], partition: int) -> str:
+    def _add(self, sender: ScriptedProducer[ProducerEpoch], partition: int, late: str = "") -> str:
+        known = sender.epoch
+        told = self._sent(self.requests.add_partition(known, partition), late)
+        if told is None:
+            return KEPT_BACK
         sender.added.add(partition)
-        return _named(*self.requests.until_told(self.requests.add_partition(sender.epoch, partition)))
+        return _named(*told)
 
     def _send(self, act: Send) -> Iterator[tuple[str, str]]:
         sender, partition = self.senders[act.producer], act.partition

@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.questions import QuestionAnswer
+from conformance.catalogue.questions import NotSeenError, QuestionAnswer
 from conformance.clients.transactional_requests import TransactionalRequests
 from conformance.examining.examination_cluster import examination_cluster
 from conformance.examining.late_requests import LateRequests
@@ -20,7 +20,9 @@ from conformance.examining.transaction_failures import BROKERS, BrokerFailures, 
 from conformance.record.directory import slug
 from fault_injection.cluster.client_links import relayed_client_address
 from fault_injection.cluster.spec import ClusterSpec
+from fault_injection.waiting import DeadlineExceededError
 from oracle.rules.transactions import swaps_of, transaction_rules
+from oracle.transactions.courses import check_possible
 from oracle.transactions.play import PARTITIONS
 from oracle.transactions.script import (
     Add,
@@ -73,20 +75,32 @@ class TransactionScript:
         return transaction_rules(swaps_of(rules.version), self.level)
 
     def predict(self, rules: RuleSet) -> tuple[QuestionAnswer, ...]:
-        """Play it by the release's rules."""
-        return tuple(QuestionAnswer(what, told) for what, told in predict(self.acts, self.rules(rules)))  # type: ignore[arg-type]
+        """Play it by the release's rules.
+
+        Raises:
+            ActError: an act is impossible by these rules.
+        """
+        check_possible(self.acts, own := self.rules(rules))
+        return tuple(QuestionAnswer(what, told) for what, told in predict(self.acts, own))  # type: ignore[arg-type]
 
     def course(self, rules: RuleSet) -> TransactionCourse:
         """Play it by the release's rules, and keep what each request does."""
         return course_of(self.acts, self.rules(rules))
 
     def conduct(self, context: ExaminationContext) -> Iterator[QuestionAnswer]:
-        """Send it to real brokers."""
+        """Send it to real brokers.
+
+        Raises:
+            NotSeenError: an act did not come to its end.
+        """
         with _performed(context, self) as performance:
             for number, act in enumerate(self.acts, 1):
                 context.progress(act.text)
-                for what, told in performance.perform(act):
-                    yield QuestionAnswer(asked(number, act, what), told)
+                try:
+                    for what, told in performance.perform(act):
+                        yield QuestionAnswer(asked(number, act, what), told)
+                except DeadlineExceededError as waited:
+                    raise NotSeenError(f"{act.text}: {waited}") from waited
 
 
 @contextmanager

@@ -53,27 +53,31 @@ class Initialise:
     Attributes:
         producer: which of them.
         goes_on: whether it has one already.
-        timeout_s: for how long its transactions may last, in seconds; None for longer than any script.
+        timeout_s: for how long its transactions may last, in seconds; 0 for longer than any script.
+        late: what the request is called that is kept back.
     """
 
     producer: int = 0
     goes_on: bool = False
-    timeout_s: int | None = None
+    timeout_s: int = 0
+    late: str = ""
 
     @property
     def text(self) -> str:
         """Return it in words."""
-        timeout = "" if self.timeout_s is None else f"; its transactions may last {self.timeout_s} seconds"
-        return f"{name_of(self.producer)} asks for {'its next' if self.goes_on else 'an'} epoch{timeout}"
+        timeout = f"; its transactions may last {self.timeout_s} seconds" if self.timeout_s else ""
+        asks = f"{name_of(self.producer)} asks for {'its next' if self.goes_on else 'an'} epoch"
+        return f"{asks}{timeout}{_kept(self.late)}"
 
     def play(self, play: Play) -> Iterator[Told]:
         """Answer the error, or the epoch."""
         known = play.producers.get(self.producer)
-        answer = play.asked(InitProducerId(known.epoch if self.goes_on and known is not None else None))
-        if not answer.error:
+        expected = known.epoch if self.goes_on and known is not None else None
+        answer = play.sent(InitProducerId(expected), self.late)
+        if answer is not None and not answer.error:
             play.producers[self.producer] = ScriptedProducer(answer.epoch)
             play.promised.began(self.producer)
-        yield "answer", named(answer, epoch=True)
+        yield "answer", KEPT_BACK if answer is None else named(answer, epoch=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +86,21 @@ class Add:
 
     partition: int
     producer: int = 0
+    late: str = ""
 
     @property
     def text(self) -> str:
         """Return it in words."""
-        return f"{name_of(self.producer)} adds partition {self.partition} to its transaction"
+        return f"{name_of(self.producer)} adds partition {self.partition} to its transaction{_kept(self.late)}"
 
     def play(self, play: Play) -> Iterator[Told]:
-        """Answer the error, where producers do this."""
+        """Answer the error, where producers do this; one that was not answered adds it again before it writes."""
         if not play.rules.adds_by_produce:
             sender = play.producers[self.producer]
-            sender.added.add(self.partition)
-            yield "answer", named(play.asked(AddPartitionToTxn(sender.epoch, self.partition)))
+            answer = play.sent(AddPartitionToTxn(sender.epoch, self.partition), self.late)
+            if answer is not None:
+                sender.added.add(self.partition)
+            yield "answer", KEPT_BACK if answer is None else named(answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +194,7 @@ class ReadOffset:
     def play(self, play: Play) -> Iterator[Told]:
         """Answer the offset that was committed last, that there is none, or that one may still change."""
         committed = play.given(GROUP)
-        is_stable = not play.logs[GROUP].producer.is_open
+        is_stable = not (play.rules.tells_unstable_offsets and play.logs[GROUP].producer.is_open)
         yield "answer", (committed[-1] if committed else NO_OFFSET) if is_stable else UNSTABLE
 
 
@@ -227,7 +234,7 @@ class End:
         play.promised.ended(self.producer, commits=self.commits, is_told=is_told)
         if answer is not None and not answer.error:
             sender.over(answer.epoch)
-        if self.late_marker:
+        if self.late_marker and 0 in play.markers:
             play.kept[self.late_marker] = play.markers[0]
         if self.fails_over:
             play.fail_over()
