@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle.rules.transactions import transaction_rules
-from oracle.transactions.courses import ActError, ScriptCourse, check_possible
+from oracle.transactions.courses import ActError, ScriptCourse, check_possible, played
 from oracle.transactions.script import (
     Add,
     CommitOffset,
@@ -109,3 +109,20 @@ def test_each_rule_set_must_allow_an_act() -> None:
     assert len(ScriptCourse([NEW], acts).acts) == 5
     with pytest.raises(ActError, match="wait for ever"):
         ScriptCourse([NEW, swapped], acts)
+
+
+@pytest.mark.parametrize(
+    ("acts", "why"),
+    [
+        ((Initialise(), Send("b1", 1), End(commits=True, late_marker="m")), "no marker is sent to partition 0"),
+        ((Initialise(), Send("a1"), End(commits=True, fails_over=True)), "a coordinator is killed while a marker"),
+        ((Initialise(), Send("a1"), End(commits=True, late="e", late_marker="m")), "a late end has none"),
+        (
+            (Initialise(), Send("a1", late="m"), End(commits=False, late_marker="m")),
+            "another request is kept back as 'm'",
+        ),
+    ],
+)
+def test_a_marker_is_held_that_is_sent(acts: tuple[TransactionAct, ...], why: str) -> None:
+    with pytest.raises(ActError, match=why):
+        played(acts, OLD)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from oracle.rules.transactions import transaction_rules
+from oracle.rules.transactions import swaps_of, transaction_rules
 from oracle.transactions.script import (
+    TAKEN_OVER,
     Add,
     CommitOffset,
     Deliver,
     End,
+    FailOver,
     Initialise,
+    KillLeader,
     MarkAgain,
     ReadOffset,
     ReadPartitions,
     Send,
+    TimeOut,
     predict,
 )
 
@@ -122,3 +126,49 @@ def test_a_late_offset_may_change_for_ever_until_it_is_verified(version: str, la
     answers = told(version, *acts, ReadOffset("end"))
     assert answers["5. what was kept back as 'offset' arrives: answer"] == late
     assert answers["6. the group's offset is asked for: end: answer"] == then
+
+
+ENDING = (Initialise(), Send("a1"), Send("b1", 1), End(commits=True, late_marker="marker", fails_over=True))
+AFTERWARDS = (Send("a2"), Deliver("marker"), End(commits=False), ReadPartitions("end"))
+
+
+def test_a_coordinator_that_takes_over_writes_every_marker_and_the_former_one_s_is_refused() -> None:
+    answers = told("3.9.2", *ENDING, *AFTERWARDS)
+    assert answers["6. what was kept back as 'marker' arrives: answer"] == "TRANSACTION_COORDINATOR_FENCED"
+    assert answers["8. both partitions are read: end: log of partition 0"] == ["a1", "COMMIT", "a2", "ABORT"]
+    assert answers["8. both partitions are read: end: log of partition 1"] == ["b1", "COMMIT", "COMMIT"]
+
+
+def test_without_its_rule_the_former_coordinator_s_marker_ends_the_next_transaction() -> None:
+    rules = transaction_rules(swaps_of("3.9.2~marker-of-former-coordinator-is-refused"))
+    assert last_look(dict(predict((*ENDING, *AFTERWARDS), rules)))[0] == ["a1", "a2"]
+
+
+@pytest.mark.parametrize(("version", "again"), [("3.5.2", "NONE"), ("4.4.0", "INVALID_PRODUCER_EPOCH")])
+def test_a_marker_whose_coordinator_heard_nothing_is_the_same_again(version: str, again: str) -> None:
+    acts = (Initialise(), Send("a1"), End(commits=True, late_marker="marker"), Send("a2"), Deliver("marker"))
+    assert told(version, *acts)["5. what was kept back as 'marker' arrives: answer"] == again
+
+
+def test_a_coordinator_goes_on_with_what_is_open() -> None:
+    answers = told("3.9.2", Initialise(), Send("a1"), FailOver(), End(commits=True), ReadPartitions("end"))
+    assert answers["3. the broker that coordinates is killed: answer"] == TAKEN_OVER
+    assert last_look(answers) == [["a1"], []]
+
+
+def test_a_leader_that_takes_over_knows_the_sequence_numbers() -> None:
+    acts = (Initialise(), Send("a1"), KillLeader(), Send("a1", again=True), Send("a2"), End(commits=True))
+    answers = told("3.9.2", *acts, ReadPartitions("end"))
+    assert answers["3. the leader of partition 0 is killed: answer"] == TAKEN_OVER
+    assert last_look(answers) == [["a1", "a2"], []]
+
+
+def test_a_transaction_that_lasts_too_long_is_aborted_and_its_producer_fenced() -> None:
+    acts = (Initialise(timeout_s=2), Send("a1"), TimeOut(), End(commits=True), ReadPartitions("end"))
+    answers = told("3.9.2", *acts)
+    assert answers["3. the transaction has lasted too long: end of partition 0"] == "ABORT"
+    assert answers["4. the producer commits: answer"] == "PRODUCER_FENCED"
+    assert last_look(answers) == [[], []]
+    assert dict(predict((Initialise(), TimeOut()), transaction_rules("3.9.2"))).keys() == {
+        "1. the producer asks for an epoch: answer"
+    }
