@@ -100,9 +100,14 @@ def _answered(played: PlayedAct) -> Iterator[tuple[int, Told]]:
     itself nobody asks.
     """
     requests = played.requests
-    last = {id(one.request): place for place, one in enumerate(requests) if one.sender is not None or one.is_again}
+    last = {id(one.request): place for place, one in enumerate(requests) if _is_asked_of(one)}
     if len(last) == len(played.told):
         yield from zip(sorted(last.values()), _questions(played), strict=True)
+
+
+def _is_asked_of(one: PlayedRequest) -> bool:
+    """Return whether somebody asks what a request was answered: of a late marker once it has been delivered."""
+    return one.sender is not None or one.is_again or bool(one.late and one.answer is not None)
 
 
 def _questions(played: PlayedAct) -> Iterator[Told]:

@@ -85,12 +85,11 @@ class WatchedPlay(Play):
     former: set[int] = field(default_factory=set)
 
     @override
-    def sent(self, request: Request, late: str) -> Answer | None:
-        """Deliver a request, or keep it back, and keep that."""
-        if late:
-            self.lates[id(request)] = (late, self.sender)
-            self._keep(request, None)
-        return Play.sent(self, request, late)
+    def keep(self, name: str, request: Request) -> None:
+        """Keep a request back, and keep that."""
+        self.lates[id(request)] = (name, self.sender)
+        self._keep(request, None)
+        Play.keep(self, name, request)
 
     @override
     def _delivered(self, request: Request) -> Answer:

@@ -96,9 +96,13 @@ class Play:
     def sent(self, request: Request, late: str) -> Answer | None:
         """Deliver a request, or keep it back: then it has no answer."""
         if late:
-            self.kept[late] = request
+            self.keep(late, request)
             return None
         return self.asked(request)
+
+    def keep(self, name: str, request: Request) -> None:
+        """Keep a request back under a name."""
+        self.kept[name] = request
 
     def asked(self, request: Request) -> Answer:
         """Deliver a request until the answer is not to wait, and have all markers written."""

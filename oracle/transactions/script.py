@@ -11,7 +11,7 @@ is no act of its own unless it is late, or no batch follows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from oracle.transactions import leader as leaders
@@ -235,7 +235,7 @@ class End:
         if answer is not None and not answer.error:
             sender.over(answer.epoch)
         if self.late_marker and 0 in play.markers:
-            play.kept[self.late_marker] = play.markers[0]
+            play.keep(self.late_marker, replace(play.markers[0]))
         if self.fails_over:
             play.fail_over()
         yield "answer", KEPT_BACK if answer is None else named(answer, epoch=play.rules.bumps_at_end)
