@@ -87,6 +87,7 @@ _SENTENCES = {
     "TX-09": "A coordinator that takes over goes on with what is open, and ends what was decided.",
     "TX-10": "A transaction that lasts longer than its time-out is aborted, and its producer is fenced.",
     "TX-11": "A leader that was a follower knows of producers what its log says.",
+    "TX-12": "What an unclean election does to a transaction whose marker it loses, nobody mends.",
 }
 
 CHECKED_IN_EVERY_RUN = ("HW-01", "HW-09", "HW-10")

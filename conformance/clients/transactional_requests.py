@@ -70,9 +70,10 @@ WAITS = frozenset(
         ErrorCode.NOT_COORDINATOR,
         ErrorCode.NOT_LEADER_OR_FOLLOWER,
         ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.NOT_ENOUGH_REPLICAS,
     }
 )
-"""Answers after which clients ask again."""
+"""Answers after which clients ask again; the last one is also what a leader says whose coordinator is not there yet."""
 MOVED = frozenset({ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_NOT_AVAILABLE})
 """Answers after which they look for the coordinator again first."""
 CLIENT_ID = "kafka-conformance-transactional"

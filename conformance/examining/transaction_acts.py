@@ -18,10 +18,12 @@ from oracle.transactions.script import (
     Add,
     CommitOffset,
     Deliver,
+    ElectUncleanly,
     End,
     FailOver,
     Initialise,
     KillLeader,
+    LoseFollower,
     MarkAgain,
     ReadOffset,
     ReadPartitions,
@@ -70,7 +72,7 @@ class Performance:
     ends: dict[str, ProducerRequest] = field(default_factory=dict)
     promised: PromisedRecords = field(default_factory=PromisedRecords)
 
-    def perform(self, act: TransactionAct) -> Iterator[tuple[str, Any]]:  # noqa: C901 - one line an act
+    def perform(self, act: TransactionAct) -> Iterator[tuple[str, Any]]:  # noqa: C901, PLR0912 - one line an act
         """Do one thing, and yield what was answered."""
         if isinstance(act, Initialise):
             yield "answer", self._initialise(act)
@@ -93,6 +95,10 @@ class Performance:
             yield "answer", self.failures.fail_over()
         elif isinstance(act, KillLeader):
             yield "answer", self.failures.kill_leader(act.partition)
+        elif isinstance(act, LoseFollower):
+            yield "answer", self.failures.lose_follower(act.partition)
+        elif isinstance(act, ElectUncleanly):
+            yield "answer", self.failures.elect_uncleanly(act.partition)
         elif isinstance(act, TimeOut):
             yield from self._timed_out()
         elif isinstance(act, ReadPartitions):

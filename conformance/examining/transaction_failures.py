@@ -13,7 +13,7 @@ from conformance.clients.topics import TopicError, create_spread_topic
 from fault_injection.cluster.readiness import await_registered, await_unregistered
 from fault_injection.waiting import until
 from oracle.transactions.play import PARTITIONS
-from oracle.transactions.script import TAKEN_OVER
+from oracle.transactions.script import ALONE, TAKEN_OVER
 
 if TYPE_CHECKING:
     from conformance.clients.transactional_requests import TransactionalRequests
@@ -83,6 +83,37 @@ class BrokerFailures:
         former = self.requests.leader_of(partition)
         self._await_in_sync(self.topic, partition, former)
         self._kill(former)
+        return TAKEN_OVER
+
+    def lose_follower(self, partition: int) -> str:
+        """Kill the follower of a partition with two replicas, and wait until its leader has left it out of the ISR.
+
+        Raises:
+            DeadlineExceededError: it has not.
+        """
+        leader = self.requests.leader_of(partition)
+        (follower,) = set(self.place.metadata(leader, self.topic, partition).replicas) - {leader}
+        self._kill(follower)
+        until(
+            lambda: self.place.metadata(leader, self.topic, partition).isr == (leader,),
+            deadline_s=DEADLINE_S,
+            what=f"broker {leader} to be alone in the ISR of partition {partition}",
+        )
+        return ALONE
+
+    def elect_uncleanly(self, partition: int) -> str:
+        """Kill the leader that is alone in the ISR, start the follower that was killed, and wait until it leads.
+
+        Raises:
+            DeadlineExceededError: it does not.
+        """
+        follower, leader = self.killed[-1], self.requests.leader_of(partition)
+        self.place.cluster.kill(leader)
+        await_unregistered(self.place.cluster, leader)
+        self.place.cluster.start_broker(follower)
+        await_registered(self.place.cluster, follower)
+        self.killed[-1] = leader
+        self.requests.moved(partition, self._next_leader(partition, leader))
         return TAKEN_OVER
 
     def close(self) -> None:

@@ -28,10 +28,12 @@ from oracle.transactions.script import (
     Add,
     CommitOffset,
     Deliver,
+    ElectUncleanly,
     End,
     FailOver,
     Initialise,
     KillLeader,
+    LoseFollower,
     ReadOffset,
     ReadPartitions,
     Send,
@@ -120,11 +122,22 @@ def _performed(context: ExaminationContext, script: TransactionScript) -> Iterat
         ) as requests:
             leaders = _apart_from_coordinator(requests)
             with (
-                place.topic(topic, [(leader, *(one for one in BROKERS if one != leader)) for leader in leaders]),
+                place.topic(topic, *_replicas(script, leaders)),
                 closing(BrokerFailures(place, requests, topic)) as failures,
                 closing(LateRequests(requests, place.gate, topic)) as late,
             ):
                 yield Performance(requests, late, failures)
+
+
+def _replicas(
+    script: TransactionScript, leaders: tuple[int, ...]
+) -> tuple[list[tuple[int, ...]], dict[str, str] | None]:
+    """Return who has each partition, and the topic's settings; two brokers alone have what is to be led uncleanly."""
+    spread = [(leader, *(one for one in BROKERS if one != leader)) for leader in leaders]
+    alone = {act.partition for act in script.acts if isinstance(act, LoseFollower)}
+    for partition in alone:
+        spread[partition] = (leaders[partition], *(one for one in leaders if one != leaders[partition]))
+    return spread, {"unclean.leader.election.enable": "true"} if alone else None
 
 
 def _apart_from_coordinator(requests: TransactionalRequests) -> tuple[int, ...]:
@@ -288,4 +301,14 @@ TOO_LONG = TransactionScript(
 )
 ANOTHER_LEADS = TransactionScript(
     (*A1, Send("a2"), KillLeader(), Send("a2", again=True), Send("a3"), End(commits=True), END)
+)
+MARKER_LOST = TransactionScript(
+    (
+        *A1,
+        LoseFollower(),
+        End(commits=True),
+        ReadPartitions("once it has committed"),
+        ElectUncleanly(),
+        END,
+    )
 )

@@ -20,6 +20,7 @@ from oracle.transactions.script import (
     Add,
     CommitOffset,
     Deliver,
+    ElectUncleanly,
     End,
     Initialise,
     MarkAgain,
@@ -86,6 +87,8 @@ def _lacking(act: TransactionAct, play: Play) -> str | None:
         return f"another request is kept back as {known!r}"
     if isinstance(act, End) and ((act.fails_over and not act.late_marker) or (act.late and act.late_marker)):
         return "a coordinator is killed while a marker of it is kept back, and a late end has none"
+    if isinstance(act, ElectUncleanly) and act.partition not in play.behind:
+        return f"no follower of partition {act.partition} has died"
     if isinstance(act, Deliver):
         return None if act.name in play.kept else f"nothing is kept back as {act.name!r}"
     if isinstance(act, MarkAgain):

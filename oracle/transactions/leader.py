@@ -118,9 +118,9 @@ def delivered(
     return coordinator, logs, answer
 
 
-def marker_dropped(log: PartitionLog) -> PartitionLog:
-    """Elect a replica uncleanly that lacks the last batch: what it knows of the producer is what its log says."""
-    return PartitionLog(log.batches[:-1], _entry_of(log.batches[:-1]))
+def cut(log: PartitionLog, end: int) -> PartitionLog:
+    """Elect a replica uncleanly whose log ends earlier: what it knows of the producer is what its log says."""
+    return PartitionLog(log.batches[:end], _entry_of(log.batches[:end]))
 
 
 def _entry_of(batches: tuple[TxnBatch, ...]) -> ProducerEntry:

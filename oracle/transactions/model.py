@@ -271,7 +271,7 @@ class Transactions:
         for partition, log in enumerate(state.logs):
             if left.unclean and log.batches:
                 lost = state._replace(left=left._replace(unclean=left.unclean - 1))
-                elected = put(state.logs, partition, leaders.marker_dropped(log))
+                elected = put(state.logs, partition, leaders.cut(log, len(log.batches) - 1))
                 yield f"partition {partition} is led by a replica without its last batch", lost._replace(logs=elected)
 
     def _taken_over(self, state: TxnWorld) -> Iterator[tuple[str, TxnWorld]]:

@@ -16,6 +16,7 @@ from oracle.transactions.state import (
     Record,
     TxnPhase,
     WriteTxnMarker,
+    put,
 )
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ class Play:
         labels: of the records.
         promised: what producers have sent, asked and been told.
         held: the partition whose markers do not arrive, if any.
+        behind: by partition, where the log of a replica ends that has died.
     """
 
     rules: TransactionRules
@@ -85,6 +87,7 @@ class Play:
     labels: dict[Record, str] = field(default_factory=dict)
     promised: PromisedRecords = field(default_factory=PromisedRecords)
     held: int | None = None
+    behind: dict[int, int] = field(default_factory=dict)
 
     def record(self, label: str, partition: int) -> Record:
         """Return the record of a label: the same one if it is sent twice."""
@@ -135,6 +138,15 @@ class Play:
         if self.coordinator.phase is TxnPhase.ONGOING:
             self.coordinator = coordinators.fence(self.coordinator, self.rules)
             self._settle()
+
+    def lose_follower(self, partition: int) -> None:
+        """Have a replica miss what its leader appends from now on."""
+        self.behind[partition] = len(self.logs[partition].batches)
+
+    def elect_uncleanly(self, partition: int) -> None:
+        """Have that replica lead."""
+        shorter = leaders.cut(self.logs[partition], self.behind.pop(partition))
+        self.logs = put(self.logs, partition, shorter)
 
     def given(self, partition: int) -> list[str]:
         """Return the labels that consumers of committed records are given."""

@@ -29,7 +29,7 @@ NO_OFFSET, UNSTABLE = "no offset", "UNSTABLE_OFFSET_COMMIT"
 KEPT_BACK = "kept back"
 """What a producer is told that does not wait for the answer."""
 
-TAKEN_OVER = "another broker takes over"
+TAKEN_OVER, ALONE = "another broker takes over", "the leader is alone"
 
 Told = tuple[str, object]
 """A question and its answer."""
@@ -301,6 +301,40 @@ class KillLeader:
 
     def play(self, play: Play) -> Iterator[Told]:  # noqa: ARG002 - nothing that the model knows is lost
         """Answer that another one leads."""
+        yield "answer", TAKEN_OVER
+
+
+@dataclass(frozen=True, slots=True)
+class LoseFollower:
+    """The follower of a partition with two replicas dies: its leader is alone in the ISR from now on."""
+
+    partition: int = 0
+
+    @property
+    def text(self) -> str:
+        """Return it in words."""
+        return f"the follower of partition {self.partition} is killed"
+
+    def play(self, play: Play) -> Iterator[Told]:
+        """Answer that its leader is alone."""
+        play.lose_follower(self.partition)
+        yield "answer", ALONE
+
+
+@dataclass(frozen=True, slots=True)
+class ElectUncleanly:
+    """The leader dies that was alone in the ISR; its follower is started, and elected without what it lacks."""
+
+    partition: int = 0
+
+    @property
+    def text(self) -> str:
+        """Return it in words."""
+        return f"the leader of partition {self.partition} is killed, and its follower elected uncleanly"
+
+    def play(self, play: Play) -> Iterator[Told]:
+        """Answer that it leads."""
+        play.elect_uncleanly(self.partition)
         yield "answer", TAKEN_OVER
 
 

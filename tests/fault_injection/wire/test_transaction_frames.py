@@ -149,3 +149,4 @@ def test_a_coordinator_is_known_by_the_name_of_its_sender() -> None:
     header, view = read(27, 1)
     assert sender(view, header.client_id) == 2
     assert sender(view, "broker-2-txn-marker-sender-2") is None
+    assert sender(read(24, 4)[1], "AddPartitionsManager-client-3") == 3
