@@ -132,12 +132,12 @@ def _performed(context: ExaminationContext, script: TransactionScript) -> Iterat
 def _replicas(
     script: TransactionScript, leaders: tuple[int, ...]
 ) -> tuple[list[tuple[int, ...]], dict[str, str] | None]:
-    """Return who has each partition, and the topic's settings; two brokers alone have what is to be led uncleanly."""
+    """Return who has each partition, and the topic's settings: two brokers each where one is to be led uncleanly."""
     spread = [(leader, *(one for one in BROKERS if one != leader)) for leader in leaders]
-    alone = {act.partition for act in script.acts if isinstance(act, LoseFollower)}
-    for partition in alone:
-        spread[partition] = (leaders[partition], *(one for one in leaders if one != leaders[partition]))
-    return spread, {"unclean.leader.election.enable": "true"} if alone else None
+    if not any(isinstance(act, LoseFollower) for act in script.acts):
+        return spread, None
+    coordinator = next(broker for broker in BROKERS if broker not in leaders)
+    return [leaders, (*leaders[1:], coordinator)], {"unclean.leader.election.enable": "true"}
 
 
 def _apart_from_coordinator(requests: TransactionalRequests) -> tuple[int, ...]:

@@ -199,13 +199,16 @@ def _is_answered(produce: bytearray) -> bool:
 # | OffsetsForLeaderEpoch | replica id (v3+), before that the client id |
 # | LeaderAndIsr, UpdateMetadata, StopReplica | controller id |
 # | AlterPartition, ControlledShutdown, BrokerRegistration, BrokerHeartbeat | broker id |
-# | WriteTxnMarkers, AddPartitionsToTxn of leaders | client id: ``broker-2-txn-marker-sender``, ``AddPartitionsManager-client-2`` |
+# | WriteTxnMarkers | client id ``broker-2-txn-marker-sender`` |
+# | AddPartitionsToTxn of leaders | client id ``AddPartitionsManager-client-2`` |
 # | any other | client id: ``broker-2-fetcher-0`` (0.11+), ``raft-client-2``, or the bare broker id |
 #
 # In 0.10.2 the client id of a fetcher is its thread name, which names the leader: it is not read.
 
 
-_CLIENT_IDS = re.compile(r"(?:broker-(\d+)-(?:fetcher-\d+|txn-marker-sender)|AddPartitionsManager-client-(\d+)|raft-client-(\d+)|(\d+))")
+_CLIENT_IDS = re.compile(
+    r"(?:broker-(\d+)-(?:fetcher-\d+|txn-marker-sender)|AddPartitionsManager-client-(\d+)|raft-client-(\d+)|(\d+))"
+)
 
 
 def sender(view: RequestView | None, client_id: str | None) -> int | None:
