@@ -77,7 +77,14 @@ def test_brokers_do_the_harm_where_the_feature_is_off_by_default(session: Sessio
 
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize(
-    ("check", "kafka"), [("unclean-election", "4.4.0"), ("known-defect", "2.8.2"), ("known-defect", "2.0.0")]
+    ("check", "kafka"),
+    [
+        ("unclean-election", "4.4.0"),
+        ("known-defect", "2.8.2"),
+        ("known-defect", "2.0.0"),
+        ("transaction-version", "0.11.0.3"),
+        ("transaction-version", "4.4.0"),
+    ],
 )
 def test_the_command_tells_both_with_a_report_of_each(
     check: str, kafka: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -88,6 +95,8 @@ def test_the_command_tells_both_with_a_report_of_each(
     assert (shown["check"], shown["subject"]) == (check, "an example")
     assert [one["conformance"] for one in shown["runs"]] == ["CONFORMS", "CONFORMS"]
     assert [one["promise"] for one in shown["runs"]][1] == "KEPT"
+    if check == "transaction-version":
+        assert shown["runs"][0]["promise"] == "BROKEN_AS_PREDICTED"
     for one, place in zip(shown["runs"], ("as-read", "mended"), strict=True):
         assert one["report"] == str(tmp_path / check / place / "report.html")
         assert Path(one["run"]).name in Path(one["report"]).read_text()
