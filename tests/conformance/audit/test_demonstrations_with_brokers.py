@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.audit.demonstrated_defects import late_request_twins
 from conformance.audit.demonstrated_topics import example
 from conformance.audit.demonstrations import DEMONSTRATIONS, NothingToShowError, Telling, has_eligible_feature
 from conformance.cli import main
 from conformance.clients.topics import create_topic
 from conformance.line import line_named
-from conformance.record.verdict import Conformance
+from conformance.record.verdict import Conformance, PromiseKept
 from conformance.run_options import RunOptions
 from conformance.session import Session, Task, session_on
 from fault_injection.cluster.backends.process import ProcessBackend
@@ -73,6 +74,19 @@ def test_brokers_do_the_harm_and_do_none_once_mended(session: Session, check: st
 @pytest.mark.parametrize("session", ["4.0.2/kraft"], indirect=True)
 def test_brokers_do_the_harm_where_the_feature_is_off_by_default(session: Session, check: str, tmp_path: Path) -> None:
     _check(session, check, tmp_path)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    ("session", "level", "row"), [("4.4.0/kraft", 0, "TX-05"), ("4.1.2/kraft", None, "TX-07")], indirect=["session"]
+)
+def test_a_late_request_breaks_its_promise_at_the_level_that_a_cluster_has(
+    session: Session, level: int | None, row: str, tmp_path: Path
+) -> None:
+    telling = late_request_twins(session.cluster_pool.line, level).as_read
+    verdict = _run(session, telling, tmp_path).verdict
+    assert telling.entry.sources[0] == row
+    assert (verdict.conformance, verdict.promise) == (Conformance.CONFORMS, PromiseKept.BROKEN_AS_PREDICTED)
 
 
 @pytest.mark.timeout(400)
