@@ -84,6 +84,9 @@ _SENTENCES = {
     "TX-06": "Whether a late batch opens a transaction, or joins one, is a matter of release and transaction.version.",
     "TX-07": "Whether a marker that is written twice ends the next transaction is a matter of the release.",
     "TX-08": "A group's offset that is committed in a transaction counts once that has committed.",
+    "TX-09": "A coordinator that takes over goes on with what is open, and ends what was decided.",
+    "TX-10": "A transaction that lasts longer than its time-out is aborted, and its producer is fenced.",
+    "TX-11": "A leader that was a follower knows of producers what its log says.",
 }
 
 CHECKED_IN_EVERY_RUN = ("HW-01", "HW-09", "HW-10")

@@ -147,7 +147,7 @@ class TransactionalRequests:
     def __init__(
         self, address: Callable[[int], str], leaders: tuple[int, ...], topic: str, transactional_id: str, level: int
     ) -> None:
-        self._address, self._leaders, self._topic = address, leaders, topic
+        self._address, self._leaders, self._topic = address, list(leaders), topic
         self._id, self._level = transactional_id, level
         self._newest = NEWEST_OF_LEVEL_2 if self.has_epochs else NEWEST
         self._connections: dict[int, PuppetConnection] = {}
@@ -169,11 +169,11 @@ class TransactionalRequests:
 
     # What producers ask.
 
-    def init_producer_id(self, known: ProducerEpoch | None = None) -> ProducerRequest:
-        """Ask for an epoch; with one that is known, for the next one (KIP-360)."""
+    def init_producer_id(self, known: ProducerEpoch | None = None, timeout_s: int = 0) -> ProducerRequest:
+        """Ask for an epoch, with one that is known for the next one (KIP-360); transactions may last for so long."""
         values = {
             "transactional_id": self._id,
-            "transaction_timeout_ms": TRANSACTION_TIMEOUT_MS,
+            "transaction_timeout_ms": timeout_s * 1000 or TRANSACTION_TIMEOUT_MS,
             "producer_id": NOTHING if known is None else known.producer_id,
             "producer_epoch": NOTHING if known is None else known.epoch,
         }
@@ -295,10 +295,10 @@ class TransactionalRequests:
         except PuppetError:
             if request.partition is not None:
                 raise
-            self._coordinators.clear()
+            self.forget_coordinators()
             return None
         if answer[0] in MOVED:
-            self._coordinators.clear()
+            self.forget_coordinators()
         return answer if answer[0] not in WAITS else None
 
     def broker_of(self, request: ProducerRequest) -> int:
@@ -308,6 +308,14 @@ class TransactionalRequests:
     def leader_of(self, partition: int) -> int:
         """Return the broker that leads a partition."""
         return self._leaders[partition]
+
+    def moved(self, partition: int, leader: int) -> None:
+        """Take note that another broker leads a partition."""
+        self._leaders[partition] = leader
+
+    def forget_coordinators(self) -> None:
+        """Look for every coordinator again before it is asked."""
+        self._coordinators.clear()
 
     def sent_apart(self, request: ProducerRequest) -> Callable[[], ProducerAnswer]:
         """Send a request on a connection of its own, so that nothing waits behind it; return what waits for its answer.
@@ -388,7 +396,7 @@ class TransactionalRequests:
         return self._coordinators[kind]
 
     def _found(self, kind: int) -> Any:  # noqa: ANN401 - kafka-python is untyped
-        told = self._ask(self._leaders[0], FIND_COORDINATOR, {"key": self._id, "key_type": kind})
+        told = self._ask(self.leader_of(0), FIND_COORDINATOR, {"key": self._id, "key_type": kind})
         return None if told.error_code else told
 
     def _ask(self, broker: int, api_key: int, values: Values) -> Any:  # noqa: ANN401 - kafka-python is untyped

@@ -9,20 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.ladder import lines
+from conformance.commands.hunting_transactions import add_transactional, hunt_transactions, report_of
 from conformance.commands.parser import add_json, add_lanes, check_writable, duration, given, refuse, whole_number
-from conformance.commands.report_page import write_page
 from conformance.coverage.covered import read_other
 from conformance.hunting.aiming import AimedInBackground
 from conformance.hunting.blocks import DrawnDecisions, HuntRequest, LineHunt
 from conformance.hunting.growing import GrowthCount
-from conformance.hunting.journal import RUNS, UNRUN, HuntedSchedule, Journal, counted
+from conformance.hunting.journal import UNRUN, HuntedSchedule, Journal, counted
 from conformance.hunting.tally import tell_tally
 from conformance.judgement.verdicts import exit_code
 from conformance.lanes import Lanes
 from conformance.line import NEWEST, held_against
 from conformance.record.verdict import Conformance
 from conformance.run_options import add_run_options, check_options, run_options
-from conformance.session import new_seed
 from fault_injection.releases import UsageError
 from oracle.steps.step import STEP_CLASSES
 
@@ -39,20 +38,23 @@ that brokers without a rule of the release would not pass, and of hundreds that 
 hold brokers to a rule which few before them do. The others prefer steps that rules decide in ways that were never met.
 A difference is tried again three times on a fresh cluster (one that comes back now and then is inconclusive), explained
 by a swapped rule if one fits, shrunk, and written as a schedule of its own with the command that runs it. One seed
-gives one version of the tester the same schedules on any machine; a hunt goes on where it stopped."""
+gives one version of the tester the same schedules on any machine; a hunt goes on where it stopped. With --transactions
+it draws scripts of transactions instead, and holds every answer of the brokers against the prediction."""
 EPILOG = """examples:
   kafka-conformance hunt --time 20m                       the newest release
   kafka-conformance hunt --kafka 2.8.2,4.4.0 --schedules 50 --seed 7
   kafka-conformance hunt --kafka 3.9/zookeeper --grow-only --schedules 3      only write the schedules
   kafka-conformance hunt --time 20m --until-found --rules-of '4.4.0~join-isr-at-epoch-start'   does it find that?
   kafka-conformance hunt --tally                          count what was hunted so far
+  kafka-conformance hunt --transactions --kafka 3.9.2,4.4.0 --schedules 200 --seed 7
+  kafka-conformance hunt --transactions --until-found --time 5m --rules-of '3.9.2~transaction-is-verified' --kafka 3.9.2
 
 exit codes: 0 everything conforms, 1 something deviates, 2 usage, 3 inconclusive, 4 harness error,
 130 Ctrl-C, which ends with a report; 1 before 4 before 3 before 0
 """
 SCHEDULES_MAX = 100_000
-REPORTED_MAX = 20
-"""So many runs a report shows at most: the findings, then the latest of the others."""
+OF_SCHEDULES = ("--steps", "--drawn-only", "--guided-by", "--tally", "--rules")
+"""Options that say nothing of scripts of transactions."""
 
 
 def add_hunt(parser: Parser) -> None:
@@ -71,6 +73,7 @@ def add_hunt(parser: Parser) -> None:
         help="only schedules with such steps: 'kill*,reassign'",
     )
     add_lanes(parser)
+    add_transactional(parser)
     parser.add_argument("--until-found", action="store_true", help="end at the first difference that comes back")
     parser.add_argument(
         "--drawn-only", action="store_true", help="draw every schedule by chance: aim none at a rule, prefer no step"
@@ -91,6 +94,10 @@ def add_hunt(parser: Parser) -> None:
 
 
 def _command(console: Console, parsed: argparse.Namespace) -> int:
+    if parsed.transactions:
+        refuse(parsed, OF_SCHEDULES, "is about schedules, not about transactions.")
+        return hunt_transactions(console, _asked(parsed))
+    refuse(parsed, ["--transaction-version"], "is about scripts of transactions: give --transactions too.")
     if parsed.tally:
         return tell_tally(console, parsed.runs_dir, with_rules=parsed.rules)
     refuse(parsed, ["--rules"], "is about what was hunted: give --tally too.")
@@ -120,6 +127,7 @@ def _asked(parsed: argparse.Namespace) -> HuntRequest:
         met=frozenset() if parsed.guided_by is None else read_other(parsed.guided_by).met,
         lanes=parsed.lanes or 1,
         patterns=parsed.steps,
+        transaction_version=parsed.transaction_version,
     )
 
 
@@ -131,7 +139,7 @@ def hunt(console: Console, asked: HuntRequest) -> int:
     chosen = [held_against(line, asked.options.rules_of) for line in lines(asked.kafka, asked.options.own)]
     check_writable(asked.directory)
     journal = Journal(asked.directory)
-    seed = _seed(journal, asked)
+    seed = journal.seed(asked.options.seed)
     done: list[HuntedSchedule] = []
     tally = GrowthCount()
     try:
@@ -143,18 +151,6 @@ def hunt(console: Console, asked: HuntRequest) -> int:
         if not asked.is_dry:
             _summarise(console, asked, seed, done, tally)
     return exit_code((one.counted, None) for one in done)
-
-
-def _seed(journal: Journal, asked: HuntRequest) -> int:
-    """Return the seed that was asked for, that of the last schedule, or a new one.
-
-    Raises:
-        JournalError: the journal cannot be read.
-    """
-    before = journal.read()
-    if asked.options.seed is not None:
-        return asked.options.seed
-    return before[-1].seed if before else new_seed()
 
 
 def _hunt_on(console: Console, hunting: LineHunt, done: list[HuntedSchedule]) -> None:
@@ -180,11 +176,7 @@ def _summarise(
 ) -> None:
     """Write the report, and say what came of the hunt."""
     findings = [one for one in done if one.is_finding]
-    shown = [*findings, *(one for one in reversed(done) if not one.is_finding)][:REPORTED_MAX]
-    report = None
-    if shown:
-        runs = [asked.directory / RUNS / (one.shrunk_run or one.run) for one in shown]
-        report = write_page(runs, asked.directory / "report.html")
+    report = report_of(asked.directory, done)
     refused = sum(tally.refused.values())
     if console.as_json:
         answer = {"seed": seed, "summary": counted(done), "proposed": tally.proposed, "refused": refused}

@@ -49,7 +49,7 @@ def refuse(parsed: argparse.Namespace, options: Iterable[str], why: str) -> None
 def is_given(parsed: argparse.Namespace, option: str) -> bool:
     """Return whether an option was given; left out, it must be None, False or nothing."""
     value = given(parsed)(option)
-    return value is not None and value is not False and value != []
+    return value is not None and value is not False and value not in ([], ())
 
 
 def given(parsed: argparse.Namespace) -> Callable[[str], Any]:

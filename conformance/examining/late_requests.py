@@ -17,6 +17,7 @@ from conformance.clients.transactional_requests import (
     END_TXN,
     INIT_PRODUCER_ID,
     TXN_OFFSET_COMMIT,
+    WAITS,
 )
 from fault_injection.cluster.relay import CLIENTS
 from fault_injection.puppets.connection import PRODUCE
@@ -71,11 +72,12 @@ class LateRequests:
         broker = self.requests.broker_of(request)
         self.gate.arm(name, Point(POINTS[request.api_key], CLIENTS, broker))
         answer = self.requests.sent_apart(request)
-        self._await(name, HoldStatus.CAUGHT)
+        self.await_caught(name)
 
         def told() -> ProducerAnswer:
             self.gate.release(name)
-            return answer()
+            error, given = answer()
+            return (error, given) if error not in WAITS else self.requests.until_told(request)
 
         self.waiting[name] = told
 
@@ -92,12 +94,16 @@ class LateRequests:
         Raises:
             DeadlineExceededError: no marker came.
         """
-        self._await(name, HoldStatus.CAUGHT)
+        self.await_caught(name)
         self.gate.lose_sender(name)
         self._await(name, HoldStatus.ORPHANED)
 
+    def await_caught(self, name: str) -> None:
+        """Wait until a request is held. Raises DeadlineExceededError if none came."""
+        self._await(name, HoldStatus.CAUGHT)
+
     def deliver(self, name: str) -> ProducerAnswer:
-        """Let a request go on, and return its answer.
+        """Let a request go on, and return its answer; a sender that is told to wait sends it again, as every client.
 
         Raises:
             DeadlineExceededError: there is none.

@@ -19,11 +19,14 @@ from oracle.transactions.script import (
     CommitOffset,
     Deliver,
     End,
+    FailOver,
     Initialise,
+    KillLeader,
     MarkAgain,
     ReadOffset,
     ReadPartitions,
     Send,
+    TimeOut,
 )
 from oracle.transactions.state import Answer
 
@@ -37,10 +40,12 @@ if TYPE_CHECKING:
         TransactionalRequests,
     )
     from conformance.examining.late_requests import LateRequests
+    from conformance.examining.transaction_failures import BrokerFailures
     from oracle.error_codes import ErrorCode
     from oracle.transactions.script import TransactionAct
 
 
+DEADLINE_S = 30.0
 PATIENCE_S = 2.0
 """How long an offset may change after its transaction has ended: up to 3.9 a thread applies the marker later."""
 
@@ -52,6 +57,7 @@ class Performance:
     Attributes:
         requests: sends them.
         late: holds those that are late.
+        failures: kills brokers.
         senders: the producers.
         ends: the late ones that end a transaction, by name.
         promised: what producers have sent, asked and been told.
@@ -59,16 +65,17 @@ class Performance:
 
     requests: TransactionalRequests
     late: LateRequests
+    failures: BrokerFailures
     senders: dict[int, ScriptedProducer[ProducerEpoch]] = field(default_factory=dict)
     ends: dict[str, ProducerRequest] = field(default_factory=dict)
     promised: PromisedRecords = field(default_factory=PromisedRecords)
 
-    def perform(self, act: TransactionAct) -> Iterator[tuple[str, Any]]:
+    def perform(self, act: TransactionAct) -> Iterator[tuple[str, Any]]:  # noqa: C901 - one line an act
         """Do one thing, and yield what was answered."""
         if isinstance(act, Initialise):
             yield "answer", self._initialise(act)
         elif isinstance(act, Add) and not self.requests.has_epochs:
-            yield "answer", self._add(self.senders[act.producer], act.partition)
+            yield "answer", self._add(self.senders[act.producer], act.partition, act.late)
         elif isinstance(act, Send):
             yield from self._send(act)
         elif isinstance(act, CommitOffset):
@@ -82,21 +89,34 @@ class Performance:
         elif isinstance(act, MarkAgain):
             marker = [batch for batch in self.requests.log(act.partition) if batch.coordinator_epoch is not None][-1]
             yield "answer", _named(*self.requests.until_told(self.requests.write_marker(act.partition, marker)))
+        elif isinstance(act, FailOver):
+            yield "answer", self.failures.fail_over()
+        elif isinstance(act, KillLeader):
+            yield "answer", self.failures.kill_leader(act.partition)
+        elif isinstance(act, TimeOut):
+            yield from self._timed_out()
         elif isinstance(act, ReadPartitions):
             yield from self._look(is_last=act.is_last)
 
     def _initialise(self, act: Initialise) -> str:
         former = self.senders.get(act.producer)
         known = former.epoch if act.goes_on and former is not None else None
-        error, given = self.requests.until_told(self.requests.init_producer_id(known))
+        told = self._sent(self.requests.init_producer_id(known, act.timeout_s), act.late)
+        if told is None:
+            return KEPT_BACK
+        error, given = told
         if not error and given is not None:
             self.senders[act.producer] = ScriptedProducer(given)
             self.promised.began(act.producer)
         return _named(error, given, tells_epoch=True)
 
-    def _add(self, sender: ScriptedProducer[ProducerEpoch], partition: int) -> str:
+    def _add(self, sender: ScriptedProducer[ProducerEpoch], partition: int, late: str = "") -> str:
+        known = sender.epoch
+        told = self._sent(self.requests.add_partition(known, partition), late)
+        if told is None:
+            return KEPT_BACK
         sender.added.add(partition)
-        return _named(*self.requests.until_told(self.requests.add_partition(sender.epoch, partition)))
+        return _named(*told)
 
     def _send(self, act: Send) -> Iterator[tuple[str, str]]:
         sender, partition = self.senders[act.producer], act.partition
@@ -145,7 +165,9 @@ class Performance:
         told = self._sent(request, act.late)
         if act.late:
             self.ends[act.late] = request
-        if act.late_marker:
+        if act.fails_over:
+            self._fail_over_in_between(act.late_marker)
+        elif act.late_marker:
             self.late.break_off(act.late_marker)
         if told is not None:
             self._await_markers(request, told)
@@ -161,6 +183,26 @@ class Performance:
         """Ask again until the markers are written, if a transaction has ended: until then it is told to wait."""
         if not told[0]:
             self.requests.until_told(end)
+
+    def _fail_over_in_between(self, marker: str) -> None:
+        """Kill the coordinator when a marker of it is held, and the other ones are written."""
+        self.late.await_caught(marker)
+        for partition in range(1, PARTITIONS):
+            self._await_ended(partition)
+        self.failures.fail_over()
+
+    def _timed_out(self) -> Iterator[tuple[str, str]]:
+        """Wait for the coordinator to end what is open, and say how."""
+        for partition in [one for one in range(PARTITIONS) if not self._has_ended(one)]:
+            self._await_ended(partition)
+            yield f"end of partition {partition}", self.requests.log(partition)[-1].what
+
+    def _await_ended(self, partition: int) -> None:
+        until(lambda: self._has_ended(partition), deadline_s=DEADLINE_S, what=f"the marker of partition {partition}")
+
+    def _has_ended(self, partition: int) -> bool:
+        log = self.requests.log(partition)
+        return not log or log[-1].coordinator_epoch is not None
 
     def _deliver(self, name: str) -> str:
         told, end = self.late.deliver(name), self.ends.pop(name, None)

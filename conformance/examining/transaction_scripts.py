@@ -10,26 +10,32 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.questions import QuestionAnswer
+from conformance.catalogue.questions import NotSeenError, QuestionAnswer
 from conformance.clients.transactional_requests import TransactionalRequests
 from conformance.examining.examination_cluster import examination_cluster
 from conformance.examining.late_requests import LateRequests
 from conformance.examining.transaction_acts import Performance
 from conformance.examining.transaction_course import course_of
+from conformance.examining.transaction_failures import BROKERS, BrokerFailures, have_coordinators_replicated
 from conformance.record.directory import slug
 from fault_injection.cluster.client_links import relayed_client_address
 from fault_injection.cluster.spec import ClusterSpec
+from fault_injection.waiting import DeadlineExceededError
 from oracle.rules.transactions import swaps_of, transaction_rules
+from oracle.transactions.courses import check_possible
 from oracle.transactions.play import PARTITIONS
 from oracle.transactions.script import (
     Add,
     CommitOffset,
     Deliver,
     End,
+    FailOver,
     Initialise,
+    KillLeader,
     ReadOffset,
     ReadPartitions,
     Send,
+    TimeOut,
     asked,
     predict,
 )
@@ -44,9 +50,6 @@ if TYPE_CHECKING:
     from oracle.transactions.script import TransactionAct
 
 FEATURE = "transaction.version"
-LEADERS = (1, 2)
-"""Of the topic's partitions."""
-REPLICAS = ((1, 2, 3), (2, 3, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,20 +79,32 @@ class TransactionScript:
         return transaction_rules(swaps_of(rules.version), self.level)
 
     def predict(self, rules: RuleSet) -> tuple[QuestionAnswer, ...]:
-        """Play it by the release's rules."""
-        return tuple(QuestionAnswer(what, told) for what, told in predict(self.acts, self.rules(rules)))  # type: ignore[arg-type]
+        """Play it by the release's rules.
+
+        Raises:
+            ActError: an act is impossible by these rules.
+        """
+        check_possible(self.acts, own := self.rules(rules))
+        return tuple(QuestionAnswer(what, told) for what, told in predict(self.acts, own))  # type: ignore[arg-type]
 
     def course(self, rules: RuleSet) -> TransactionCourse:
         """Play it by the release's rules, and keep what each request does."""
         return course_of(self.acts, self.rules(rules))
 
     def conduct(self, context: ExaminationContext) -> Iterator[QuestionAnswer]:
-        """Send it to real brokers."""
+        """Send it to real brokers.
+
+        Raises:
+            NotSeenError: an act did not come to its end.
+        """
         with _performed(context, self) as performance:
             for number, act in enumerate(self.acts, 1):
                 context.progress(act.text)
-                for what, told in performance.perform(act):
-                    yield QuestionAnswer(asked(number, act, what), told)
+                try:
+                    for what, told in performance.perform(act):
+                        yield QuestionAnswer(asked(number, act, what), told)
+                except DeadlineExceededError as waited:
+                    raise NotSeenError(f"{act.text}: {waited}") from waited
 
 
 @contextmanager
@@ -98,19 +113,30 @@ def _performed(context: ExaminationContext, script: TransactionScript) -> Iterat
     rules = script.rules(context.rules)
     spec = ClusterSpec(context.release, context.metadata, features=features, client_links=True)
     topic = slug(context.run.path.name)
-    with (
-        examination_cluster(context, spec) as place,
-        place.topic(topic, REPLICAS),
-        TransactionalRequests(
+    with examination_cluster(context, spec) as place:
+        have_coordinators_replicated(place)
+        with TransactionalRequests(
             lambda broker: relayed_client_address(place.cluster, broker),
-            LEADERS,
+            BROKERS[:PARTITIONS],
             topic,
             f"{topic}-id",
             rules.transaction_version,
-        ) as requests,
-        closing(LateRequests(requests, place.gate, topic)) as late,
-    ):
-        yield Performance(requests, late)
+        ) as requests:
+            leaders = _apart_from_coordinator(requests)
+            with (
+                place.topic(topic, [(leader, *(one for one in BROKERS if one != leader)) for leader in leaders]),
+                closing(BrokerFailures(place, requests, topic)) as failures,
+                closing(LateRequests(requests, place.gate, topic)) as late,
+            ):
+                yield Performance(requests, late, failures)
+
+
+def _apart_from_coordinator(requests: TransactionalRequests) -> tuple[int, ...]:
+    """Have the partitions led by those who do not coordinate, so that each can die without the other."""
+    leaders = tuple(broker for broker in BROKERS if broker != requests.coordinator())[:PARTITIONS]
+    for partition, leader in enumerate(leaders):
+        requests.moved(partition, leader)
+    return leaders
 
 
 # The scripts of the catalogue.
@@ -233,4 +259,37 @@ LATE_OFFSET = TransactionScript(
         ReadOffset("once it has arrived"),
         END,
     )
+)
+
+# Somebody dies, or takes too long.
+
+LOST_WHILE_OPEN = TransactionScript((*A1, FailOver(), Send("b1", 1), End(commits=True), END))
+LOST_WHILE_ENDING = TransactionScript(
+    (
+        *A1,
+        Send("b1", 1),
+        End(commits=True, late_marker=MARKER, fails_over=True),
+        Send("a2"),
+        Deliver(MARKER),
+        End(commits=False),
+        END,
+    )
+)
+TOO_LONG = TransactionScript(
+    (
+        Initialise(timeout_s=2),
+        Send("a1"),
+        Send("b1", 1),
+        TimeOut(),
+        Send("a2"),
+        End(commits=True),
+        Initialise(goes_on=True),
+        Initialise(),
+        Send("a3"),
+        End(commits=True),
+        END,
+    )
+)
+ANOTHER_LEADS = TransactionScript(
+    (*A1, Send("a2"), KillLeader(), Send("a2", again=True), Send("a3"), End(commits=True), END)
 )

@@ -49,6 +49,7 @@ class HuntRequest:
         met: the decisions that were met before the hunt.
         lanes: how many clusters run side by side.
         patterns: what the words of steps are to match: each schedule has a step for each of them.
+        transaction_version: that clusters of a hunt for scripts of transactions have; None for that of new clusters.
     """
 
     kafka: str
@@ -62,6 +63,7 @@ class HuntRequest:
     met: frozenset[RuleDecision] = frozenset()
     lanes: int = 1
     patterns: tuple[str, ...] = ()
+    transaction_version: int | None = None
 
 
 class DrawnDecisions:

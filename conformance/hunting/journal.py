@@ -1,6 +1,7 @@
 """What has a hunt done so far? One line a schedule, appended when it has its verdict, so that a hunt can go on.
 
-``hunt.ndjson`` in the hunt's directory has a line for every schedule of every line and seed. What deviates, or has no
+``hunt.ndjson`` in the hunt's directory has a line for every schedule of every line and seed, ``transactions.ndjson``
+one for every script of transactions. What deviates, or has no
 verdict, is written as a YAML file of its own, with the command that runs it, in ``findings/``.
 """
 
@@ -17,7 +18,7 @@ import yaml
 
 from conformance.record.directory import as_line, write_whole
 from conformance.record.verdict import Conformance
-from conformance.session import verdict_words
+from conformance.session import new_seed, verdict_words
 from fault_injection.releases import UsageError
 from oracle.schedule_format import encode
 
@@ -41,13 +42,13 @@ class JournalError(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class HuntedSchedule:
-    """One schedule of a hunt that has its verdict.
+    """One schedule of a hunt that has its verdict, or one script of transactions.
 
     Attributes:
         line: the release in its metadata mode, such as ``3.9.2/kraft``.
         seed: of the hunt.
         number: which schedule of that seed, from 0.
-        steps: the words of its steps, in their order.
+        steps: the words of its steps, or acts, in their order.
         seconds: how long it took until its topic was read.
         run: the name of its run directory.
         finding: the file that it was written to; None if it conforms.
@@ -60,6 +61,7 @@ class HuntedSchedule:
         shrunk_run: the run directory of that schedule, in that of the runs.
         brings: the decisions of rules in it that no schedule drawn before met, by which later ones are guided.
         mended: the mistake of the tester's that made this row, once it is mended; the row stays as it was run.
+        answers: how many answers of a script's brokers were compared.
         again: what the schedule's run is by the mended tester; None if such a schedule is refused, or not grown, now.
     """
 
@@ -82,6 +84,7 @@ class HuntedSchedule:
     brings: tuple[str, ...] = ()
     mended: str | None = None
     again: Conformance | None = None
+    answers: int = 0
 
     @property
     def is_withdrawn(self) -> bool:
@@ -114,15 +117,20 @@ class HuntedSchedule:
 
 
 class Journal:
-    """The journal of one directory."""
+    """The journal of one directory.
 
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
+    Args:
+        directory: of the hunts.
+        name: the journal's file.
+    """
+
+    def __init__(self, directory: Path, name: str = JOURNAL) -> None:
+        self._directory, self._name = directory, name
 
     @property
     def path(self) -> Path:
         """Return the journal's file."""
-        return self._directory / JOURNAL
+        return self._directory / self._name
 
     def read(self) -> tuple[HuntedSchedule, ...]:
         """Return every schedule so far; a line that was cut off at the end is none.
@@ -141,6 +149,17 @@ class Journal:
         except msgspec.DecodeError as error:
             message = f"{self.path}, line {number}: {error}; move the file away to begin anew"
             raise JournalError(message) from error
+
+    def seed(self, asked: int | None) -> int:
+        """Return the seed that is asked for, that of the last schedule, or a new one.
+
+        Raises:
+            JournalError: the journal cannot be read.
+        """
+        before = self.read()
+        if asked is not None:
+            return asked
+        return before[-1].seed if before else new_seed()
 
     def hunted(self, line: str, seed: int, rules_of: str | None = None) -> dict[int, HuntedSchedule]:
         """Return the schedules of a line, seed and rules that have a verdict, by their numbers.
@@ -177,12 +196,25 @@ class Journal:
             folder: FINDINGS or UNRUN.
             options: how it was run, or is to be: what changes a run is in the command.
         """
-        name = f"{line.text.replace('/', '-')}-{schedule.id.rpartition('/')[2]}.yaml"
+        written = yaml.safe_dump(encode(schedule), sort_keys=False, allow_unicode=True, width=120)
+        return self.write(line, schedule.id, written, reason, folder, options)
+
+    def write(self, line: Line, name: str, written: str, reason: str, folder: str, options: RunOptions) -> Path:
+        """Write a file that ``run --schedule`` takes, as ``write_schedule`` does, and return it.
+
+        Args:
+            line: as there.
+            name: the id of what is written.
+            written: what the file says.
+            reason: as there.
+            folder: as there.
+            options: as there.
+        """
+        name = f"{line.text.replace('/', '-')}-{name.rpartition('/')[2]}.yaml"
         path = self._directory / folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         command = " ".join(("kafka-conformance run --schedule", shlex.quote(str(path)), *_run_like(line, options)))
         heading = f"# {' '.join(reason.split())}\n#\n#   {command}\n#\n# {_ALONE}\n"
-        written = yaml.safe_dump(encode(schedule), sort_keys=False, allow_unicode=True, width=120)
         path.write_text(heading + written, encoding="utf-8")
         return path
 

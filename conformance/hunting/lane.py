@@ -52,6 +52,25 @@ class NumberedSchedule:
     brings: frozenset[RuleDecision] = frozenset()
 
 
+def hunted_of(line: Line, seed: int, number: int, steps: tuple[str, ...], finished: Finished) -> HuntedSchedule:
+    """Return what the journal says of a run that has its verdict, before anybody asks after a finding."""
+    verdict, again = finished.verdict, read_run(finished.run).second_look
+    return HuntedSchedule(
+        line.text,
+        seed,
+        number,
+        verdict.conformance,
+        None if verdict.promise is None else verdict.promise.value,
+        verdict.reason,
+        steps,
+        round(finished.seconds, 1),
+        finished.run.path.name,
+        tries=again.tries if again else 0,
+        came_back=again.came_back or 0 if again else 0,
+        rules_of=line.rules_of,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class HuntLane:
     """Runs blocks of schedules on one line.
@@ -105,22 +124,9 @@ class HuntLane:
                 session.cluster_pool.discard_cluster()
 
     def _hunted(self, session: Session, one: NumberedSchedule, finished: Finished) -> HuntedSchedule:
-        verdict, about = finished.verdict, read_run(finished.run)
-        again = about.second_look
-        hunted = HuntedSchedule(
-            self.line.text,
-            self.seed,
-            one.number,
-            verdict.conformance,
-            None if verdict.promise is None else verdict.promise.value,
-            verdict.reason,
-            tuple(step.word for step in one.schedule.steps),
-            round(finished.seconds, 1),
-            finished.run.path.name,
-            tries=again.tries if again else 0,
-            came_back=again.came_back or 0 if again else 0,
-            rules_of=self.line.rules_of,
-            brings=tuple(sorted(map(str, one.brings))),
+        steps = tuple(step.word for step in one.schedule.steps)
+        hunted = replace(
+            hunted_of(self.line, self.seed, one.number, steps, finished), brings=tuple(sorted(map(str, one.brings)))
         )
         return self._inquired(session, hunted, finished, one.schedule) if hunted.is_finding else hunted
 

@@ -1,5 +1,6 @@
-"""How do files of a user's become scenarios? YAML has one schedule; Python is run, and its tuple ``SCENARIOS`` taken.
+"""How do files of a user's become scenarios? YAML has one; Python is run, and its tuple ``SCENARIOS`` taken.
 
+A file in YAML has a schedule, or a script of transactions.
 A file in Python has what a module of the catalogue has. Its schedules are held to the same as those in YAML: each is
 written down and read again. It cannot ask questions besides: ``judge`` would not find them in the run's files.
 """
@@ -14,12 +15,15 @@ from typing import TYPE_CHECKING, Any
 from conformance.catalogue.scenario import Scenario
 from conformance.schedules import PYTHON
 from conformance.schedules.schedule_file import ScheduleFileError, error_words, locate, read_schedule
+from conformance.schedules.transaction_file import read_script
 from oracle.schedule import check_structure
 from oracle.schedule_format import decode, encode
 from oracle.steps.step import ScheduleError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from conformance.catalogue.examination import Entry
 
 LOOKS_LIKE_SCENARIOS = re.compile(
     r"^from conformance\.catalogue\.scenario import .*^SCENARIOS\b[^\n]*=", re.MULTILINE | re.DOTALL
@@ -33,14 +37,14 @@ def has_scenarios(path: Path) -> bool:
     return LOOKS_LIKE_SCENARIOS.search(path.read_text(encoding="utf-8", errors="replace")) is not None
 
 
-def read_scenarios(path: Path) -> tuple[Scenario, ...]:
-    """Return the scenarios of a file; what is not Python is read as YAML, and has one.
+def read_scenarios(path: Path) -> tuple[Entry, ...]:
+    """Return the scenarios of a file; what is not Python is read as YAML, and has one, or a script of transactions.
 
     Raises:
         ScheduleFileError: it cannot be read, run or understood; says where and why.
     """
     if path.suffix != PYTHON:
-        return (read_schedule(path),)
+        return (read_script(path) or read_schedule(path),)
     scenarios = _run(path).get("SCENARIOS")
     if not isinstance(scenarios, tuple | list) or not scenarios:
         raise ScheduleFileError(f"{path}: no tuple SCENARIOS is in it, such as SCENARIOS = (MINE,)")
@@ -49,7 +53,7 @@ def read_scenarios(path: Path) -> tuple[Scenario, ...]:
     return tuple(scenarios)
 
 
-def locate_own(path: Path, scenario: Scenario, error: ScheduleError) -> ScheduleFileError:
+def locate_own(path: Path, scenario: Entry, error: ScheduleError) -> ScheduleFileError:
     """Return an error about a schedule of a file with its place there: in YAML the line too."""
     if path.suffix != PYTHON:
         return ScheduleFileError(locate(path, error))

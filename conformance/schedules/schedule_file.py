@@ -115,7 +115,7 @@ def _line(root: yaml.Node | None, error: ScheduleError, place: int | None) -> in
     """Find the line of the field, else of the step, else of the document."""
     node = root
     if place is not None:
-        steps = value_at(root, "steps")
+        steps = value_at(root, "steps") or value_at(root, "transactions")
         if isinstance(steps, yaml.SequenceNode) and place < len(steps.value):
             node = steps.value[place]
     found = key_line(node, error.field) if error.field is not None else None

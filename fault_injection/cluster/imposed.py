@@ -86,7 +86,7 @@ def _patience_ms(spec: ClusterSpec) -> int:
 
 
 def _internal_topics(spec: ClusterSpec) -> dict[str, str]:
-    """One partition on one broker each, so that they take no part in what is tested."""
+    """One partition on one broker each, so that they take no part in what is tested; time-outs are noticed soon."""
     settings = {"offsets.topic.num.partitions": 1, "offsets.topic.replication.factor": 1}
     if spec.release.is_at_least(0, 11):
         settings |= {
@@ -94,6 +94,7 @@ def _internal_topics(spec: ClusterSpec) -> dict[str, str]:
             "transaction.state.log.num.partitions": 1,
             "transaction.state.log.replication.factor": 1,
             "transaction.state.log.min.isr": 1,
+            "transaction.abort.timed.out.transaction.cleanup.interval.ms": 500,
         }
     return _as_text(settings)
 

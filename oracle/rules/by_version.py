@@ -41,6 +41,7 @@ from oracle.rules.release import (
     parse_version,
     plain_version,
     since,
+    swap_text,
     swapped_rules,
     unless,
     with_elr,
@@ -397,7 +398,7 @@ def one_rule_apart(rules: RuleSet) -> dict[str, RuleSet]:
     for row in TABLE:
         name = row.rule.name
         sign = WITHOUT if row.rule in rules.rules else WITH
-        other = rules_for(_swap_text(rules.version, sign, name), rules.metadata)
+        other = rules_for(swap_text(rules.version, sign, name), rules.metadata)
         if replace(other, version=rules.version, rules=rules.rules, requests=rules.requests) != rules:
             found[name] = other
     return found
@@ -410,15 +411,6 @@ def with_eligible_leader_replicas(version: str, metadata: MetadataMode, *, are_o
     apart = set(default.rules).symmetric_difference(wanted.rules)
     names = (row.rule.name for row in TABLE if row.rule in apart)
     return version + "".join(f"{WITH if name in wanted.names() else WITHOUT}{name}" for name in names)
-
-
-def _swap_text(version: str, sign: str, name: str) -> str:
-    """Return a version with one more rule swapped, or with one less if it is swapped already."""
-    swapped = swapped_rules(version)
-    if name not in swapped:
-        return f"{version}{sign}{name}"
-    rest = "".join(f"{WITH if given else WITHOUT}{other}" for other, given in swapped.items() if other != name)
-    return f"{plain_version(version)}{rest}"
 
 
 def _check_mode(version: str, metadata: MetadataMode) -> None:

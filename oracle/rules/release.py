@@ -55,6 +55,15 @@ def swapped_rules(text: str) -> dict[str, bool]:
     return {name: sign == WITH for sign, name in _SWAP.findall(text)}
 
 
+def swap_text(version: str, sign: str, name: str) -> str:
+    """Return a version with one more rule swapped, or with one less if it is swapped already."""
+    swapped = swapped_rules(version)
+    if name not in swapped:
+        return f"{version}{sign}{name}"
+    rest = "".join(f"{WITH if given else WITHOUT}{other}" for other, given in swapped.items() if other != name)
+    return f"{plain_version(version)}{rest}"
+
+
 def has_mode(version: str, metadata: MetadataMode) -> bool:
     """Return whether a release has a metadata mode: ZooKeeper up to 3.9, KRaft fit for use from 3.3 on."""
     numbers = parse_version(version)

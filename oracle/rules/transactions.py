@@ -20,6 +20,7 @@ from oracle.rules.release import (
     parse_version,
     plain_version,
     since,
+    swap_text,
     swapped_rules,
 )
 from oracle.rules.rule import Rule
@@ -43,6 +44,7 @@ class TransactionRules:
         remembers: batches whose sequence numbers a leader remembers.
         unknown_producer: error to a first batch of a producer that does not begin with 0; None if it is taken.
         goes_on_in_next_epoch: a producer may ask for its next epoch, and so start its sequence numbers anew.
+        tells_unstable_offsets: who asks for a group's offset may be told that it may still change.
         verifies: a leader asks the coordinator about a batch that would begin a transaction on its partition.
         verifies_offsets: a group's coordinator likewise, about an offset.
         not_in_transaction: what the leader answers if the coordinator does not know the partition.
@@ -67,6 +69,7 @@ class TransactionRules:
     remembers: int = 5
     unknown_producer: ErrorCode | None = None
     goes_on_in_next_epoch: bool = False
+    tells_unstable_offsets: bool = False
     verifies: bool = False
     verifies_offsets: bool = False
     not_in_transaction: ErrorCode = ErrorCode.INVALID_TXN_STATE
@@ -160,6 +163,11 @@ NEXT_EPOCH = Rule(
     "KIP-360, InitProducerId v3",
     "A producer that cannot tell what became of a batch asks for its next epoch and begins its sequences anew.",
 )
+UNSTABLE_IS_TOLD = Rule(
+    "unstable-offset-is-told",
+    "KIP-447, OffsetFetch v7",
+    "Who asks for a group's stable offset is told to wait while a transaction may still change it.",
+)
 VERIFIED = Rule(
     "transaction-is-verified",
     "KIP-890 part 1, KAFKA-14402",
@@ -242,6 +250,7 @@ TABLE: tuple[TransactionRow, ...] = (
         UNKNOWN_BEGINS_ANEW, since("4.1.0"), having(unknown_producer=ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER), 2
     ),
     TransactionRow(NEXT_EPOCH, since("2.5.0"), having(goes_on_in_next_epoch=True)),
+    TransactionRow(UNSTABLE_IS_TOLD, since("2.5.0"), having(tells_unstable_offsets=True)),
     TransactionRow(VERIFIED, since("3.6.0"), having(verifies=True)),
     TransactionRow(OFFSET_VERIFIED, since("3.7.0"), having(verifies_offsets=True)),
     TransactionRow(ABORTABLE, since("3.8.0"), having(not_in_transaction=ErrorCode.TRANSACTION_ABORTABLE)),
@@ -290,6 +299,20 @@ def swaps_of(version: str) -> str:
     """Return a version with those swapped rules that are of transactions, and without the others."""
     swapped = {name: given for name, given in swapped_rules(version).items() if name in NAMES}
     return plain_version(version) + "".join(f"{WITH if given else WITHOUT}{name}" for name, given in swapped.items())
+
+
+def one_transaction_rule_apart(rules: TransactionRules) -> dict[str, TransactionRules]:
+    """Return the rule sets that differ in a single row, by the row's rule; rows that change nothing are left out."""
+    found = {}
+    for row in TABLE:
+        sign = WITHOUT if row.rule in rules.rules else WITH
+        try:
+            other = transaction_rules(swap_text(rules.version, sign, row.rule.name), rules.transaction_version)
+        except ValueError:
+            continue  # a row of another transaction.version
+        if replace(other, version=rules.version, rules=rules.rules) != rules:
+            found[row.rule.name] = other
+    return found
 
 
 def _level(release: RuleKey, version: str, asked: int | None) -> int:

@@ -54,13 +54,17 @@ def init_producer_id(
 
 
 def fence(coordinator: Coordinator, rules: TransactionRules) -> Coordinator:
-    """Abort a transaction that is under way, in an epoch that its producer does not have: for another, or in time."""
-    epochs = 2 if rules.bumps_twice_to_fence else 1
+    """Abort a transaction that is under way, in an epoch that its producer does not have: for another, or in time.
+
+    Where a transaction ends with its epoch, this one does so too: its producer may go on from it.
+    """
+    epoch = coordinator.epoch + (2 if rules.bumps_twice_to_fence else 1)
     return coordinator._replace(
         phase=TxnPhase.PREPARE_ABORT,
-        epoch=coordinator.epoch + epochs,
-        last_epoch=NO_EPOCH,
+        epoch=epoch,
+        last_epoch=epoch - 1 if rules.bumps_at_end else NO_EPOCH,
         has_bumped=rules.bumps_at_end,
+        logged=coordinator.partitions,
     )
 
 
@@ -93,7 +97,9 @@ def _refused(coordinator: Coordinator, rules: TransactionRules, epoch: int) -> A
 def end(coordinator: Coordinator, rules: TransactionRules, request: EndTxn) -> tuple[Coordinator, Answer]:
     """Decide how the transaction ends, and answer before the markers are written."""
     phase = coordinator.phase
-    ends_nothing = rules.bumps_at_end and not request.commits and _has_no_transaction(coordinator, request.epoch)
+    ends_nothing = rules.bumps_at_end and _has_no_transaction(coordinator, request.epoch)
+    if ends_nothing and request.commits:
+        return coordinator, INVALID_STATE
     if rules.fences_requests and not ends_nothing and not _is_epoch_to_end(coordinator, request.epoch):
         return coordinator, Answer(rules.fenced)
     if phase is TxnPhase.ONGOING or ends_nothing:
@@ -103,6 +109,7 @@ def end(coordinator: Coordinator, rules: TransactionRules, request: EndTxn) -> t
             epoch=epoch,
             last_epoch=coordinator.epoch if rules.bumps_at_end else coordinator.last_epoch,
             has_bumped=rules.bumps_at_end,
+            logged=coordinator.partitions,
         )
         return completed(prepared), Answer(epoch=epoch)
     if phase is COMPLETED_BY[request.commits]:
@@ -145,9 +152,12 @@ def completed(coordinator: Coordinator) -> Coordinator:
     """Complete the transaction once every marker is written."""
     if coordinator.partitions:
         return coordinator
-    return coordinator._replace(phase=COMPLETED_BY[coordinator.phase is TxnPhase.PREPARE_COMMIT])
+    return coordinator._replace(phase=COMPLETED_BY[coordinator.phase is TxnPhase.PREPARE_COMMIT], logged=())
 
 
 def fail_over(coordinator: Coordinator) -> Coordinator:
-    """Let another broker take over: it reads the transaction log, and sends the markers that are missing there."""
-    return coordinator._replace(coordinator_epoch=coordinator.coordinator_epoch + 1, has_given_up=False)
+    """Let another broker take over: it reads the transaction log, and has every marker of the transaction written."""
+    to_mark = coordinator.logged if coordinator.phase.is_prepared else coordinator.partitions
+    return coordinator._replace(
+        coordinator_epoch=coordinator.coordinator_epoch + 1, has_given_up=False, partitions=to_mark
+    )

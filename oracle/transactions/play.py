@@ -14,6 +14,7 @@ from oracle.transactions.state import (
     Coordinator,
     PartitionLog,
     Record,
+    TxnPhase,
     WriteTxnMarker,
 )
 
@@ -72,6 +73,7 @@ class Play:
         markers: the last marker of each partition.
         labels: of the records.
         promised: what producers have sent, asked and been told.
+        held: the partition whose markers do not arrive, if any.
     """
 
     rules: TransactionRules
@@ -82,6 +84,7 @@ class Play:
     markers: dict[int, WriteTxnMarker] = field(default_factory=dict)
     labels: dict[Record, str] = field(default_factory=dict)
     promised: PromisedRecords = field(default_factory=PromisedRecords)
+    held: int | None = None
 
     def record(self, label: str, partition: int) -> Record:
         """Return the record of a label: the same one if it is sent twice."""
@@ -113,8 +116,21 @@ class Play:
     def _settle(self) -> None:
         for marker in coordinators.markers(self.coordinator):
             self.markers[marker.partition] = marker
+            if marker.partition == self.held:
+                continue
             answer = self._delivered(marker)
             self.coordinator = coordinators.marker_answered(self.coordinator, marker, answer)
+
+    def fail_over(self) -> None:
+        """Let another coordinator take over, and have the markers written that it finds missing."""
+        self.coordinator = coordinators.fail_over(self.coordinator)
+        self._settle()
+
+    def time_out(self) -> None:
+        """Have the coordinator abort a transaction that lasts too long."""
+        if self.coordinator.phase is TxnPhase.ONGOING:
+            self.coordinator = coordinators.fence(self.coordinator, self.rules)
+            self._settle()
 
     def given(self, partition: int) -> list[str]:
         """Return the labels that consumers of committed records are given."""

@@ -29,6 +29,8 @@ NO_OFFSET, UNSTABLE = "no offset", "UNSTABLE_OFFSET_COMMIT"
 KEPT_BACK = "kept back"
 """What a producer is told that does not wait for the answer."""
 
+TAKEN_OVER = "another broker takes over"
+
 Told = tuple[str, object]
 """A question and its answer."""
 
@@ -46,24 +48,36 @@ class TransactionAct(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Initialise:
-    """A producer asks for its epoch: the first one, a new one with the same id, or one that goes on (KIP-360)."""
+    """A producer asks for its epoch: the first one, a new one with the same id, or one that goes on (KIP-360).
+
+    Attributes:
+        producer: which of them.
+        goes_on: whether it has one already.
+        timeout_s: for how long its transactions may last, in seconds; 0 for longer than any script.
+        late: what the request is called that is kept back.
+    """
 
     producer: int = 0
     goes_on: bool = False
+    timeout_s: int = 0
+    late: str = ""
 
     @property
     def text(self) -> str:
         """Return it in words."""
-        return f"{name_of(self.producer)} asks for {'its next' if self.goes_on else 'an'} epoch"
+        timeout = f"; its transactions may last {self.timeout_s} seconds" if self.timeout_s else ""
+        asks = f"{name_of(self.producer)} asks for {'its next' if self.goes_on else 'an'} epoch"
+        return f"{asks}{timeout}{_kept(self.late)}"
 
     def play(self, play: Play) -> Iterator[Told]:
         """Answer the error, or the epoch."""
         known = play.producers.get(self.producer)
-        answer = play.asked(InitProducerId(known.epoch if self.goes_on and known is not None else None))
-        if not answer.error:
+        expected = known.epoch if self.goes_on and known is not None else None
+        answer = play.sent(InitProducerId(expected), self.late)
+        if answer is not None and not answer.error:
             play.producers[self.producer] = ScriptedProducer(answer.epoch)
             play.promised.began(self.producer)
-        yield "answer", named(answer, epoch=True)
+        yield "answer", KEPT_BACK if answer is None else named(answer, epoch=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +86,21 @@ class Add:
 
     partition: int
     producer: int = 0
+    late: str = ""
 
     @property
     def text(self) -> str:
         """Return it in words."""
-        return f"{name_of(self.producer)} adds partition {self.partition} to its transaction"
+        return f"{name_of(self.producer)} adds partition {self.partition} to its transaction{_kept(self.late)}"
 
     def play(self, play: Play) -> Iterator[Told]:
-        """Answer the error, where producers do this."""
+        """Answer the error, where producers do this; one that was not answered adds it again before it writes."""
         if not play.rules.adds_by_produce:
             sender = play.producers[self.producer]
-            sender.added.add(self.partition)
-            yield "answer", named(play.asked(AddPartitionToTxn(sender.epoch, self.partition)))
+            answer = play.sent(AddPartitionToTxn(sender.epoch, self.partition), self.late)
+            if answer is not None:
+                sender.added.add(self.partition)
+            yield "answer", KEPT_BACK if answer is None else named(answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +194,7 @@ class ReadOffset:
     def play(self, play: Play) -> Iterator[Told]:
         """Answer the offset that was committed last, that there is none, or that one may still change."""
         committed = play.given(GROUP)
-        is_stable = not play.logs[GROUP].producer.is_open
+        is_stable = not (play.rules.tells_unstable_offsets and play.logs[GROUP].producer.is_open)
         yield "answer", (committed[-1] if committed else NO_OFFSET) if is_stable else UNSTABLE
 
 
@@ -190,30 +207,37 @@ class End:
         late: what the request is called that is kept back.
         late_marker: what the marker for partition 0 is called that is kept back on its way; its coordinator, which has
             no answer to it, has another one written.
+        fails_over: the coordinator is killed while it waits for that answer, and another one takes over.
     """
 
     commits: bool
     producer: int = 0
     late: str = ""
     late_marker: str = ""
+    fails_over: bool = False
 
     @property
     def text(self) -> str:
         """Return it in words."""
-        marker = f"; its marker for partition 0 is kept back as {self.late_marker!r}, and is sent once more"
+        then = "its coordinator is killed, and another one takes over" if self.fails_over else "another one is sent"
+        marker = f"; its marker for partition 0 is kept back as {self.late_marker!r}; {then}"
         ended = f"{name_of(self.producer)} {'commits' if self.commits else 'aborts'}{_kept(self.late)}"
         return f"{ended}{marker if self.late_marker else ''}"
 
     def play(self, play: Play) -> Iterator[Told]:
         """Answer the error, or the epoch that is the producer's now."""
         sender = play.producers[self.producer]
+        play.held = 0 if self.fails_over else None
         answer = play.sent(EndTxn(sender.epoch, self.commits), self.late)
+        play.held = None
         is_told = answer is not None and not answer.error
         play.promised.ended(self.producer, commits=self.commits, is_told=is_told)
         if answer is not None and not answer.error:
             sender.over(answer.epoch)
-        if self.late_marker:
+        if self.late_marker and 0 in play.markers:
             play.kept[self.late_marker] = play.markers[0]
+        if self.fails_over:
+            play.fail_over()
         yield "answer", KEPT_BACK if answer is None else named(answer, epoch=play.rules.bumps_at_end)
 
 
@@ -247,6 +271,55 @@ class MarkAgain:
     def play(self, play: Play) -> Iterator[Told]:
         """Answer the error."""
         yield "answer", named(play.asked(play.markers[self.partition]))
+
+
+@dataclass(frozen=True, slots=True)
+class FailOver:
+    """The broker that coordinates dies, and another one takes over: it reads the transaction log."""
+
+    @property
+    def text(self) -> str:
+        """Return it in words."""
+        return "the broker that coordinates is killed"
+
+    def play(self, play: Play) -> Iterator[Told]:
+        """Answer that another one coordinates."""
+        play.fail_over()
+        yield "answer", TAKEN_OVER
+
+
+@dataclass(frozen=True, slots=True)
+class KillLeader:
+    """The leader of a partition dies, and a follower is elected that has the same log, and knows from it who wrote."""
+
+    partition: int = 0
+
+    @property
+    def text(self) -> str:
+        """Return it in words."""
+        return f"the leader of partition {self.partition} is killed"
+
+    def play(self, play: Play) -> Iterator[Told]:  # noqa: ARG002 - nothing that the model knows is lost
+        """Answer that another one leads."""
+        yield "answer", TAKEN_OVER
+
+
+@dataclass(frozen=True, slots=True)
+class TimeOut:
+    """The coordinator aborts a transaction that has lasted too long; see ``Initialise``."""
+
+    @property
+    def text(self) -> str:
+        """Return it in words."""
+        return "the transaction has lasted too long"
+
+    def play(self, play: Play) -> Iterator[Told]:
+        """Answer what its partitions end with."""
+        open_logs = [log.producer.is_open for log in play.logs[:PARTITIONS]]
+        play.time_out()
+        for partition, log in enumerate(play.logs[:PARTITIONS]):
+            if open_logs[partition]:
+                yield f"end of partition {partition}", play.worded(log, len(log.batches) - 1)
 
 
 @dataclass(frozen=True, slots=True)

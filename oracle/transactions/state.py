@@ -58,6 +58,8 @@ class Coordinator(NamedTuple):
         coordinator_epoch: leader epoch of the transaction log's partition; one more with each fail-over.
         has_bumped: the transaction ended with a new producer epoch (transaction.version 2).
         has_given_up: a leader refused a marker for good, and no more are sent before a fail-over.
+        logged: partitions of a transaction whose end is decided, as the transaction log has them: which markers have
+            been answered is not in there.
     """
 
     phase: TxnPhase = TxnPhase.EMPTY
@@ -67,6 +69,7 @@ class Coordinator(NamedTuple):
     coordinator_epoch: int = 0
     has_bumped: bool = False
     has_given_up: bool = False
+    logged: tuple[int, ...] = ()
 
 
 class Record(NamedTuple):

@@ -101,7 +101,6 @@ def test_with_version_2_an_end_begins_the_next_epoch_and_is_known_when_it_comes_
     assert coordinators.end(prepared, NEW, EndTxn(3, commits=True)) == (prepared, CONCURRENT)
     complete = prepared._replace(phase=TxnPhase.COMPLETE_COMMIT, partitions=())
     assert coordinators.end(complete, NEW, EndTxn(3, commits=True)) == (complete, Answer(epoch=4))
-    assert coordinators.end(complete, NEW, EndTxn(4, commits=True)) == (complete, FENCED)
     begun, _ = coordinators.add_partition(complete, NEW, AddPartitionToTxn(4, 0))
     assert coordinators.end(begun, NEW, EndTxn(3, commits=True)) == (begun, FENCED)
 
@@ -115,15 +114,50 @@ def test_with_version_2_an_abort_of_nothing_takes_an_epoch(phase: TxnPhase) -> N
         assert coordinators.end(had, OLD, EndTxn(4, commits=False)) == (had, INVALID_STATE)
 
 
+@pytest.mark.parametrize("phase", [TxnPhase.EMPTY, TxnPhase.COMPLETE_COMMIT, TxnPhase.COMPLETE_ABORT])
+def test_with_version_2_a_commit_of_nothing_is_no_transition(phase: TxnPhase) -> None:
+    """A hunt found that no such producer is fenced: its epoch is the one that it was given last."""
+    had = Coordinator(phase, epoch=4, has_bumped=phase.is_complete)
+    assert coordinators.end(had, NEW, EndTxn(4, commits=True)) == (had, INVALID_STATE)
+
+
+@pytest.mark.parametrize(
+    ("version", "expected", "given"),
+    [("3.9.2", 3, None), ("4.0.0", 3, None), ("4.0.0", 4, 5), ("4.4.0", 3, 4)],
+)
+def test_who_goes_on_while_its_transaction_is_open_gets_the_epoch_of_the_abort(
+    version: str, expected: int, given: int | None
+) -> None:
+    """A hunt found it; where fencing takes two epochs the first one is nobody's."""
+    rules = transaction_rules(version)
+    request = InitProducerId(expected)
+    aborted, answer = coordinators.init_producer_id(ONGOING, rules, request)
+    assert answer == CONCURRENT
+    complete = aborted._replace(phase=TxnPhase.COMPLETE_ABORT, partitions=())
+    _, answer = coordinators.init_producer_id(complete, rules, request)
+    assert answer == (FENCED if given is None else Answer(epoch=given))
+
+
 def test_markers_are_of_the_epoch_and_the_coordinator_that_has_them_written() -> None:
     prepared = Coordinator(TxnPhase.PREPARE_ABORT, epoch=3, partitions=(0, 1), coordinator_epoch=7)
     assert coordinators.markers(prepared) == (WriteTxnMarker(3, 0, False, 7), WriteTxnMarker(3, 1, False, 7))
     assert coordinators.markers(ONGOING) == ()
 
 
+def test_one_that_takes_over_has_every_marker_of_the_transaction_written() -> None:
+    ended, _ = coordinators.end(Coordinator(TxnPhase.ONGOING, 3, partitions=(0, 1)), OLD, EndTxn(3, commits=True))
+    first, second = coordinators.markers(ended)
+    one_left = coordinators.marker_answered(ended, first, Answer())
+    assert coordinators.markers(one_left) == (second,)
+    taken = coordinators.fail_over(one_left)
+    assert [(one.partition, one.coordinator_epoch) for one in coordinators.markers(taken)] == [(0, 1), (1, 1)]
+    complete = coordinators.marker_answered(one_left, second, Answer())
+    assert coordinators.markers(coordinators.fail_over(complete)) == ()
+
+
 def test_a_coordinator_that_gave_up_goes_on_after_a_fail_over() -> None:
     """KAFKA-19999: how version 2 stood still where a marker was refused that had been written."""
-    prepared = Coordinator(TxnPhase.PREPARE_COMMIT, epoch=3, partitions=(0,))
+    prepared = Coordinator(TxnPhase.PREPARE_COMMIT, epoch=3, partitions=(0,), logged=(0,))
     marker = coordinators.markers(prepared)[0]
     stuck = coordinators.marker_answered(prepared, marker, Answer(ErrorCode.INVALID_PRODUCER_EPOCH))
     assert (stuck.has_given_up, coordinators.markers(stuck)) == (True, ())

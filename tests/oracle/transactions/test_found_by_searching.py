@@ -137,6 +137,7 @@ DECIDES_NOTHING = {
     "leader-remembers-five-batches",
     "unknown-producer-is-taken",
     "unknown-producer-begins-anew",
+    "unstable-offset-is-told",
     "producer-may-go-on-in-the-next-epoch",
     "offset-in-transaction-is-verified",
     "unverified-batch-is-abortable",

@@ -47,6 +47,7 @@ NOTICED: dict[str, tuple[str, tuple[TransactionAct, ...]]] = {
     "unknown-producer-is-told": ("1.1.1", LEFT_OUT),
     "unknown-producer-begins-anew": ("4.4.0", LEFT_OUT),
     "producer-may-go-on-in-the-next-epoch": ("3.9.2", (Initialise(), Initialise(1), Initialise(goes_on=True))),
+    "unstable-offset-is-told": ("2.8.2", LATE_OFFSET),
     "transaction-is-verified": ("3.9.2", AFTER_ITS_ABORT),
     "offset-in-transaction-is-verified": ("3.9.2", LATE_OFFSET),
     "unverified-batch-is-abortable": ("3.9.2", AFTER_ITS_ABORT),

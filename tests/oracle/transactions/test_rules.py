@@ -25,7 +25,11 @@ def test_new_clusters_have_the_newest_level_of_the_release(version: str, level: 
     ("older", "newer", "what"),
     [
         ("0.11.0.3", "1.0.0", {"leader-remembers-five-batches", "unknown-producer-is-told"}),
-        ("2.4.1", "2.5.0", {"unknown-producer-is-taken", "producer-may-go-on-in-the-next-epoch"}),
+        (
+            "2.4.1",
+            "2.5.0",
+            {"unknown-producer-is-taken", "producer-may-go-on-in-the-next-epoch", "unstable-offset-is-told"},
+        ),
         ("2.6.3", "2.7.0", {"fenced-producer-is-told-so"}),
         ("3.5.2", "3.6.0", {"transaction-is-verified"}),
         ("3.6.2", "3.7.0", {"offset-in-transaction-is-verified"}),
