@@ -212,6 +212,8 @@ WITH_LEADER_EPOCH = 7
 WITH_TOPIC_ID = 10
 NOBODY = -1
 UNKNOWN_TOPIC_OR_PARTITION = "UNKNOWN_TOPIC_OR_PARTITION"
+NOT_KNOWN_YET = frozenset({UNKNOWN_TOPIC_OR_PARTITION, "LEADER_NOT_AVAILABLE"})
+"""What a broker says of a topic that it has not heard of: the second one up to 2.x, of a topic of Kafka's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +268,7 @@ def _request(topic: str, version: int) -> Any:  # noqa: ANN401 - kafka-python is
 
 def _is_unknown(connection: BrokerConnection, error_code: int) -> bool:
     name = error_name(error_code) if error_code else None
-    if name is not None and name != UNKNOWN_TOPIC_OR_PARTITION:
+    if name is not None and name not in NOT_KNOWN_YET:
         raise ProbeError(connection.address, f"Metadata was answered with {name}", name)
     return name is not None
 

@@ -230,6 +230,14 @@ def decoded(written: object) -> TransactionAct:
     return _checked(word.act(**given, **dict(word.fixed)))
 
 
+RANGES = (
+    ("partition", PARTITIONS),
+    ("producer", PRODUCERS_MAX),
+    ("offset", None),
+    ("skips", None),
+    ("timeout_s", None),
+)
+"""Where numbers of acts end, by field; None for nowhere."""
 _KINDS = {str: "a text", int: "a whole number", bool: "true or false"}
 
 
@@ -239,13 +247,7 @@ def _checked(act: TransactionAct) -> TransactionAct:
     Raises:
         ScheduleError: one is out of range.
     """
-    for field, end in (
-        ("partition", PARTITIONS),
-        ("producer", PRODUCERS_MAX),
-        ("offset", None),
-        ("skips", None),
-        ("timeout_s", None),
-    ):
+    for field, end in RANGES:
         number = getattr(act, field, 0)
         if number < 0 or (end is not None and number >= end):
             allowed = "0 or more" if end is None else f"0 to {end - 1}"
