@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.audit import checks_of_clusters, checks_of_elections, checks_of_now, checks_of_topics, defects
+from conformance.audit import (
+    checks_of_clusters,
+    checks_of_elections,
+    checks_of_now,
+    checks_of_topics,
+    checks_of_transactions,
+    defects,
+)
 from conformance.audit.finding import AuditFinding, Unseen
 
 if TYPE_CHECKING:
@@ -17,6 +24,7 @@ if TYPE_CHECKING:
 CHECKS: tuple[AuditCheck, ...] = (
     *checks_of_topics.CHECKS,
     *checks_of_elections.CHECKS,
+    *checks_of_transactions.CHECKS,
     *checks_of_now.CHECKS,
     *checks_of_clusters.CHECKS,
     *defects.CHECKS,

@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from conformance.audit.cluster import MIN_ISR, NO_LEADER, UNCLEAN, NotSeen, seen
-from conformance.audit.finding import Unseen
+from conformance.audit.finding import Ground, Unseen
+from conformance.audit.own_topics import TRANSACTION_STATE
 from conformance.audit.release_seen import METADATA_VERSION, ReleaseSeen, metadata_mode
 from oracle.rules.by_version import rules_for
 from oracle.rules.unclean_election import heeded
@@ -117,6 +118,11 @@ class Audited:
         return None if self.finalized is None else self.finalized.get(ELIGIBLE_FEATURE, 0) > 0
 
     @property
+    def transaction_version(self) -> int | None:
+        """Return the cluster's level of transaction.version, 0 without one (KIP-890); None if no broker told."""
+        return None if self.finalized is None else self.finalized.get(TRANSACTION_FEATURE, 0)
+
+    @property
     def metadata_levels(self) -> tuple[int, int] | None:
         """Return metadata.version and the highest that every broker supports; None without the feature."""
         if not self.finalized or not self.supported or METADATA_VERSION not in self.finalized:
@@ -158,9 +164,19 @@ class Audited:
 
     @cached_property
     def has_transactions(self) -> bool | None:
-        """Return whether some producer is transactional; None if it cannot be seen."""
-        found = self.cluster.transactional_ids
-        return None if isinstance(found, NotSeen) else bool(found)
+        """Return whether somebody has had a transaction: their topic is there; None if that cannot be seen."""
+        ids = seen(self.cluster.transactional_ids)
+        if ids or any(one.name == TRANSACTION_STATE for one in self.cluster.topics):
+            return True
+        return None if TRANSACTION_STATE in self.cluster.hidden else False
+
+    @property
+    def transactions_ground(self) -> Ground:
+        """Return by what it is known that somebody has had a transaction."""
+        ids = seen(self.cluster.transactional_ids)
+        if not ids:
+            return Ground(TRANSACTION_STATE, "there", "Metadata")
+        return Ground(TRANSACTION_STATE, f"there, with {len(ids)} transactional ids", "Metadata, ListTransactions")
 
     @cached_property
     def registered(self) -> frozenset[int] | None:

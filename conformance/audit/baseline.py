@@ -5,7 +5,7 @@
         subject: topic scratch-*  # a glob
         reason: What they hold can be made again.
         until: 2027-06-30         # optional: the last day, in UTC, on which it is accepted
-        issue: KAFKA-15221        # optional, of known-defect: this defect alone
+        issue: KAFKA-15221        # optional, of known-defect and transaction-version: this one alone
 
 The first entry that is about a finding accepts it.
 """
@@ -46,7 +46,7 @@ class BaselineEntry:
         number: its place in the file, from 1.
         subject: a glob.
         until: the last day on which it accepts.
-        issue: of the only known defect that it accepts.
+        issue: of the only known defect, or late request, that it accepts.
     """
 
     number: int

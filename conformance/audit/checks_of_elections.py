@@ -1,23 +1,21 @@
-"""Who may be elected, and what does the release make of it? Also where transactions ask that."""
+"""Who may be elected, and what does the release make of it? Also what an election takes from transactions."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.audit.audited import ELIGIBLE_FEATURE, TRANSACTION_FEATURE
-from conformance.audit.cluster import MIN_ISR, UNCLEAN, NotSeen, Source
+from conformance.audit.audited import ELIGIBLE_FEATURE
+from conformance.audit.cluster import MIN_ISR, UNCLEAN, Source
 from conformance.audit.finding import AuditCheck, AuditFinding, Ground, Severity, Unseen, setting_ground
 from conformance.audit.losses import loss_words
 from conformance.audit.mends import set_on_brokers, set_on_topic, upgrade_feature
+from conformance.audit.own_topics import TRANSACTION_STATE
 from oracle.vocabulary import Acks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.audit.audited import Audited, TopicFacts
-
-TRANSACTIONS_2 = 2
-"""From this level of transaction.version on each transaction has an epoch of its own (KIP-890)."""
 
 
 def unclean_election(audited: Audited) -> Iterator[AuditFinding | Unseen]:
@@ -40,23 +38,19 @@ def unclean_election(audited: Audited) -> Iterator[AuditFinding | Unseen]:
 
 
 def unclean_transactions(audited: Audited) -> Iterator[AuditFinding | Unseen]:
-    """Yield topics that may elect uncleanly in a cluster with transactional producers."""
-    if isinstance(audited.cluster.transactional_ids, NotSeen):
-        if any(_unclean(audited)):
-            yield Unseen("unclean-transactions", "cluster", audited.cluster.transactional_ids.why)
-        return
+    """Yield topics that may elect uncleanly in a cluster with transactions: which of them those write to none tells."""
+    if audited.has_transactions is None and any(_unclean(audited)):
+        yield Unseen("unclean-transactions", "cluster", audited.cluster.hidden[TRANSACTION_STATE].why)
     for facts in _unclean(audited):
         if audited.has_transactions and audited.heeds_unclean:
             yield AuditFinding(
                 "unclean-transactions",
                 Severity.CRITICAL,
                 f"topic {facts.name}",
-                (
-                    *_evidence(facts),
-                    Ground("transactional ids", str(len(audited.cluster.transactional_ids)), "ListTransactions"),
-                ),
-                f"{_lost(audited, facts)}; a commit marker that is lost so leaves the transaction open for good: "
-                f"consumers with read_committed stop there (KAFKA-20716)",
+                (*_evidence(facts), audited.transactions_ground),
+                f"{_lost(audited, facts)}; where transactions write to it, an election may drop a commit marker: "
+                f"consumers with read_committed stop there for good (KAFKA-20716, on every release by the model: "
+                f"explore --model Transactions --unclean-elections 1; on brokers: run TX-12)",
                 f"{UNCLEAN}=false",
                 _mend(facts),
             )
@@ -106,34 +100,6 @@ def unheeded_min_isr(audited: Audited) -> Iterator[AuditFinding | Unseen]:
             )
 
 
-def transaction_version(audited: Audited) -> Iterator[AuditFinding | Unseen]:
-    """Say that a late EndTxn can end the next transaction, where transactions of the second version are off."""
-    levels, supported = audited.finalized, audited.supported
-    if levels is None or supported is None:
-        yield Unseen("transaction-version", "cluster", "a broker did not tell its features")
-        return
-    if supported.get(TRANSACTION_FEATURE, 0) < TRANSACTIONS_2:
-        return
-    if levels.get(TRANSACTION_FEATURE, 0) >= TRANSACTIONS_2:
-        return
-    if isinstance(audited.cluster.transactional_ids, NotSeen):
-        yield Unseen("transaction-version", "cluster", audited.cluster.transactional_ids.why)
-    elif audited.has_transactions:
-        yield AuditFinding(
-            "transaction-version",
-            Severity.HIGH,
-            "cluster",
-            (
-                Ground(TRANSACTION_FEATURE, str(levels.get(TRANSACTION_FEATURE, 0)), "ApiVersions"),
-                Ground("transactional ids", str(len(audited.cluster.transactional_ids)), "ListTransactions"),
-            ),
-            "a request that ends a transaction and comes late ends the next one of that producer: records are lost, "
-            "or appear although they were aborted (KAFKA-17754)",
-            f"{TRANSACTION_FEATURE}={TRANSACTIONS_2} (KIP-890)",
-            upgrade_feature(TRANSACTION_FEATURE, TRANSACTIONS_2),
-        )
-
-
 def _unclean(audited: Audited) -> Iterator[TopicFacts]:
     return (one for one in audited.every_topic if one.is_unclean and one.replicas > 1)
 
@@ -169,13 +135,6 @@ CHECKS: tuple[AuditCheck, ...] = (
         "does a broker's own min.insync.replicas count?",
         "KIP-966",
         unheeded_min_isr,
-        is_of_topics=False,
-    ),
-    AuditCheck(
-        "transaction-version",
-        "can a late request end the next transaction?",
-        "KAFKA-17754",
-        transaction_version,
         is_of_topics=False,
     ),
 )

@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.audit.demonstrated_defects import EXAMPLE, KNOWN_DEFECT, defect_twins
+from conformance.audit.checks_of_transactions import TRANSACTION_VERSION, level_of
+from conformance.audit.demonstrated_defects import (
+    EXAMPLE,
+    KNOWN_DEFECT,
+    defect_twins,
+    example_level,
+    late_request_twins,
+)
 from conformance.audit.demonstrations import DEMONSTRATIONS, NothingToShowError, Twins
 from conformance.audit.release_seen import ReleaseSeen
 from conformance.audit.stories import TopicCase
@@ -29,7 +36,7 @@ class Demonstrated:
     """What is demonstrated.
 
     Attributes:
-        subject: the finding's, such as ``topic payments``; ``an example``.
+        subject: the finding's, such as ``topic payments`` or ``cluster``; ``an example``.
     """
 
     check: str
@@ -45,6 +52,8 @@ def example(check: str, line: Line) -> Demonstrated:
     """
     if check == KNOWN_DEFECT:
         twins = defect_twins(ReleaseSeen(line, (line.text,), is_named=True), EXAMPLE)
+    elif check == TRANSACTION_VERSION:
+        twins = late_request_twins(line, example_level(line))
     else:
         twins = DEMONSTRATIONS[check].twins(check, DEMONSTRATIONS[check].example, line)
     return Demonstrated(check, "an example", twins)
@@ -59,6 +68,9 @@ def found_by(found: Audit, check: str) -> Demonstrated:
     line = found.audited.release.line
     if line is None:
         raise NothingToShowError("the release is not known: name it with --kafka")
+    if check == TRANSACTION_VERSION and any(row.finding.check == check for row in found.rows):
+        level = level_of(line.rules, found.audited.transaction_version or 0)
+        return Demonstrated(check, "cluster", late_request_twins(line, level))
     why: NothingToShowError | None = None
     for subject, case in _each_once(found, check):
         try:

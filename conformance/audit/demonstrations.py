@@ -27,6 +27,7 @@ from oracle.vocabulary import Acks, MetadataMode
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from conformance.catalogue.examination import Entry
     from oracle.rules.rule_set import RuleSet
 
 AS_READ, MENDED = "as-read", "mended"
@@ -38,17 +39,17 @@ class NothingToShowError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """A story that is told on brokers, and what it must show.
+    """A story that is told on brokers, or a script of transactions, and what it must show.
 
     Attributes:
         line: what the brokers run, and by whose rules they are judged.
-        settings: the topic's, in words.
+        settings: the topic's or the cluster's, in words.
         shows: what the model says becomes of the records.
         features: the levels that the cluster is formatted with, beside the release's own.
     """
 
     line: Line
-    entry: Scenario
+    entry: Entry
     settings: str
     shows: str
     features: Mapping[str, int] = field(default_factory=dict)
@@ -233,15 +234,15 @@ DEMONSTRATIONS: dict[str, Demonstration] = {
     "at-min-isr": Demonstration(stories.next_failure, Harm.BLOCK, everyone_is_back, TopicCase(3, 2, away=1)),
     "roll-margin": Demonstration(stories.failure_in_a_roll, Harm.BLOCK, everyone_is_back, TopicCase(3, 1, away=1)),
 }
-"""By the ids of checks; ``known-defect`` is demonstrated by the defect's own entry of the catalogue."""
+"""By the ids of checks; ``demonstrated_defects`` has those that the catalogue has entries of."""
 
 OWN_TOPIC = "Kafka's own topics are written by brokers: replication-factor-1 and min-isr-1 show the same on a topic"
-TRANSACTIONS = "schedules have no transactions"
 NOT_DEMONSTRATED: dict[str, str] = {
     "replication-factor-below-norm": "it bears fewer failures, and loses nothing by that alone",
-    "unclean-transactions": f"{TRANSACTIONS}; unclean-election shows what is lost of them, too",
+    "unclean-transactions": (
+        "run TX-12 shows it on brokers of the release; the example of unclean-election shows that records are lost"
+    ),
     "broker-min-isr-unheeded": "the tester sets min.insync.replicas on topics; min-isr-1 shows what the value loses",
-    "transaction-version": TRANSACTIONS,
     "internal-topics": OWN_TOPIC,
     "auto-create": "no record is lost by it alone; replication-factor-1 shows what such a topic loses",
     "controller-quorum": "a demonstration's cluster has one controller",

@@ -57,7 +57,7 @@ class AuditFinding:
         harm: what can be lost, or what stops, on this release.
         mend: the smallest change that mends it.
         command: the change as a command, which is never run; None if no command makes it.
-        issue: of a known defect; None of what is none.
+        issue: of a known defect, or of what a late request does; None of what is none.
     """
 
     check: str

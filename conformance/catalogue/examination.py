@@ -58,6 +58,14 @@ class Pictured(Protocol):
         """Return what each request does by the release's rules; pure, and as ``predict`` has the answers."""
 
 
+@runtime_checkable
+class Levelled(Protocol):
+    """A subject whose cluster is formatted with a level of a feature, which can be another one."""
+
+    def at_level(self, level: int | None) -> ExaminationSubject:
+        """Return the same on a cluster of that level; None for what new clusters of the release have."""
+
+
 @dataclass(frozen=True, slots=True)
 class Examination:
     """A catalogue entry that asks brokers and compares their answers.

@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from conformance.audit.demonstrated_defects import KNOWN_DEFECT
+from conformance.audit.demonstrated_defects import BY_ENTRIES
 from conformance.audit.demonstrated_topics import Demonstrated, example, found_by
 from conformance.audit.demonstrations import (
     AS_READ,
@@ -87,7 +87,7 @@ def check_demonstrable(parsed: argparse.Namespace) -> None:
     if check in NOT_DEMONSTRATED:
         raise UsageError(f"--demonstrate {check}: it is not demonstrated: {NOT_DEMONSTRATED[check]}.")
     if not is_demonstrated(check):
-        near = get_close_matches(check, [*DEMONSTRATIONS, KNOWN_DEFECT], n=1)
+        near = get_close_matches(check, [*DEMONSTRATIONS, *BY_ENTRIES], n=1)
         meant = f"; did you mean {near[0]}?" if near else "; --list-checks names them all."
         raise UsageError(f"--demonstrate {check}: there is no such check{meant}")
     check_options(_options(parsed))
@@ -109,7 +109,7 @@ def _options(parsed: argparse.Namespace) -> RunOptions:
 
 def is_demonstrated(check: str) -> bool:
     """Return whether a check's findings can be demonstrated."""
-    return check in DEMONSTRATIONS or check == KNOWN_DEFECT
+    return check in DEMONSTRATIONS or check in BY_ENTRIES
 
 
 def demonstrate(console: Console, parsed: argparse.Namespace, found: Audit | None) -> int:

@@ -7,7 +7,7 @@ is done to brokers.
 from __future__ import annotations
 
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import NotSeenError, QuestionAnswer
@@ -71,6 +71,10 @@ class TransactionScript:
         begin = f"create a topic with {PARTITIONS} partitions of three replicas"
         level = () if self.level is None else (f"format a cluster with {FEATURE} {self.level}",)
         return (*level, begin, *(act.text for act in self.acts))
+
+    def at_level(self, level: int | None) -> TransactionScript:
+        """Return the same acts on a cluster with another transaction.version."""
+        return replace(self, level=level)
 
     def rules(self, rules: RuleSet) -> TransactionRules:
         """Return the release's rules of transactions."""

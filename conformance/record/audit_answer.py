@@ -49,7 +49,7 @@ class FindingTold:
 
     Attributes:
         severity: one of ``SEVERITIES``.
-        issue: of a known defect; None of other findings.
+        issue: of a known defect, or of what a late request does; None of other findings.
         command: that mends the first subject, with the brokers that were asked; None if no command does.
         commands: for each of the subjects.
     """
@@ -72,7 +72,7 @@ class AcceptedTold:
     Attributes:
         entry: its place in the file, from 1.
         subject: its glob.
-        issue: of the only known defect that it accepts.
+        issue: of the only known defect, or late request, that it accepts.
         until: the last day on which it accepts; None without an end.
     """
 

@@ -22,6 +22,7 @@ from conformance.audit.cluster import (
     Spoken,
     TopicSeen,
 )
+from conformance.audit.own_topics import TRANSACTION_STATE
 from conformance.audit.release_seen import METADATA_VERSION, known_lines, release_seen
 from oracle.vocabulary import Acks
 
@@ -120,11 +121,16 @@ def without_racks() -> ClusterSeen:
 
 
 def with_unclean_transactions() -> ClusterSeen:
-    return replace(with_topic(own=of_topic(unclean=True))(), transactional_ids=("a", "b"))
+    return with_transactions(with_topic(own=of_topic(unclean=True))())
 
 
 def with_late_transactions() -> ClusterSeen:
-    return replace(good(transaction_version=1), transactional_ids=("a",))
+    return with_transactions(good(transaction_version=1))
+
+
+def with_transactions(cluster: ClusterSeen, *ids: str) -> ClusterSeen:
+    """Return a cluster in which somebody has had transactions; ids of those whose coordinators still know them."""
+    return replace(cluster, topics=(*cluster.topics, topic(TRANSACTION_STATE, of_topic())), transactional_ids=ids)
 
 
 def with_own_min_isr() -> ClusterSeen:

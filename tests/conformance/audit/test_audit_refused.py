@@ -162,7 +162,7 @@ def test_who_may_see_the_cluster_alone_is_told_of_it(secured: Secured) -> None:
     everything = ResourceType.BROKER, "kafka-cluster"
     _allow(secured, (*everything, AclOperation.DESCRIBE), (*everything, AclOperation.DESCRIBE_CONFIGS))
     found = _audited(secured, lambda found: not found.audited.cluster.topics and bool(found.rows))
-    assert _refused(found).keys() <= {"internal-topics"}
+    assert _refused(found).keys() <= {"internal-topics", "transaction-version"}
     unseen = {one.check for one in found.unseen}
     assert not unseen & {"lag-time", "auto-create", "log-directory-offline"}
     one_voter = {"controller-quorum"} if secured.cluster.spec.is_kraft else set()
@@ -170,8 +170,7 @@ def test_who_may_see_the_cluster_alone_is_told_of_it(secured: Secured) -> None:
     hidden = OWN_TOPICS | ({f"topic {SHARES}"} if secured.cluster.spec.is_kraft else set())
     assert [set(one.subjects) for one in found.unseen if one.check == "internal-topics"] == [hidden]
     assert isinstance(found.audited.cluster.transactional_ids, NotSeen)
-    if secured.cluster.spec.is_kraft:
-        assert "transaction-version" in unseen
+    assert "transaction-version" in unseen
 
 
 def test_that_there_is_no_such_topic_is_believed_of_who_may_describe_it_and_asking_creates_none(

@@ -10,6 +10,7 @@ from conformance.audit.audit import CHECKS, UnseenRow, audit
 from conformance.audit.audited import Audited, Producers
 from conformance.audit.cluster import MIN_ISR, NotSeen, QuorumSeen, Setting, Source, TopicSeen
 from conformance.audit.defects import defects_seen
+from conformance.audit.own_topics import TRANSACTION_STATE
 from conformance.audit.release_seen import known_lines, release_seen
 from conformance.line import line_named
 from oracle.vocabulary import Acks
@@ -25,6 +26,7 @@ from tests.conformance.audit.made_clusters import (
     topic,
     with_brokers,
     with_topic,
+    with_transactions,
     with_voters,
 )
 
@@ -102,8 +104,8 @@ def test_internal_topics_are_looked_at_for_unclean_election_and_their_replicas_w
 
 
 def test_transactions_do_not_matter_where_unclean_election_is_not_heeded() -> None:
-    cluster = replace(with_topic(own=of_topic(unclean=True), line="3.8.1/kraft")(), transactional_ids=("a",))
-    assert found(cluster) == {"unclean-election"}
+    cluster = with_transactions(with_topic(own=of_topic(unclean=True), line="3.8.1/kraft")())
+    assert found(cluster) - {"transaction-version"} == {"unclean-election"}
 
 
 def test_a_topic_without_partitions_is_no_mistake() -> None:
@@ -130,7 +132,8 @@ def test_nothing_is_taken_for_health_where_nothing_is_seen() -> None:
     told = {one.check for one in seen.unseen}
     assert told >= {"min-isr-1", "unclean-election", "under-min-isr", "at-min-isr", "roll-margin", "internal-topics"}
     assert told >= {"auto-create", "lag-time", "known-defect"}
-    mute = replace(cluster, brokers=tuple(replace(one, speaks=why) for one in blind), topics=topics)
+    speechless = tuple(replace(one, speaks=why) for one in blind)
+    mute = replace(cluster, brokers=speechless, topics=topics, hidden={TRANSACTION_STATE: why})
     told = {one.check for one in audited(mute).unseen}
     assert told >= {"controller-quorum", "known-defect", "transaction-version", "eligible-replicas-off"}
 

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.audit.demonstrated_defects import late_request_twins
 from conformance.audit.demonstrated_topics import example
 from conformance.audit.demonstrations import DEMONSTRATIONS, NothingToShowError, Telling, has_eligible_feature
 from conformance.cli import main
 from conformance.clients.topics import create_topic
 from conformance.line import line_named
-from conformance.record.verdict import Conformance
+from conformance.record.verdict import Conformance, PromiseKept
 from conformance.run_options import RunOptions
 from conformance.session import Session, Task, session_on
 from fault_injection.cluster.backends.process import ProcessBackend
@@ -75,9 +76,29 @@ def test_brokers_do_the_harm_where_the_feature_is_off_by_default(session: Sessio
     _check(session, check, tmp_path)
 
 
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    ("session", "level", "row"), [("4.4.0/kraft", 0, "TX-05"), ("4.1.2/kraft", None, "TX-07")], indirect=["session"]
+)
+def test_a_late_request_breaks_its_promise_at_the_level_that_a_cluster_has(
+    session: Session, level: int | None, row: str, tmp_path: Path
+) -> None:
+    telling = late_request_twins(session.cluster_pool.line, level).as_read
+    verdict = _run(session, telling, tmp_path).verdict
+    assert telling.entry.sources[0] == row
+    assert (verdict.conformance, verdict.promise) == (Conformance.CONFORMS, PromiseKept.BROKEN_AS_PREDICTED)
+
+
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize(
-    ("check", "kafka"), [("unclean-election", "4.4.0"), ("known-defect", "2.8.2"), ("known-defect", "2.0.0")]
+    ("check", "kafka"),
+    [
+        ("unclean-election", "4.4.0"),
+        ("known-defect", "2.8.2"),
+        ("known-defect", "2.0.0"),
+        ("transaction-version", "0.11.0.3"),
+        ("transaction-version", "4.4.0"),
+    ],
 )
 def test_the_command_tells_both_with_a_report_of_each(
     check: str, kafka: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -88,6 +109,8 @@ def test_the_command_tells_both_with_a_report_of_each(
     assert (shown["check"], shown["subject"]) == (check, "an example")
     assert [one["conformance"] for one in shown["runs"]] == ["CONFORMS", "CONFORMS"]
     assert [one["promise"] for one in shown["runs"]][1] == "KEPT"
+    if check == "transaction-version":
+        assert shown["runs"][0]["promise"] == "BROKEN_AS_PREDICTED"
     for one, place in zip(shown["runs"], ("as-read", "mended"), strict=True):
         assert one["report"] == str(tmp_path / check / place / "report.html")
         assert Path(one["run"]).name in Path(one["report"]).read_text()

@@ -13,6 +13,7 @@ import pytest
 from confluent_kafka import Producer
 
 from conformance.audit.audit import CHECKS
+from conformance.audit.own_topics import TRANSACTION_STATE
 from conformance.audit.release_seen import known_lines
 from conformance.line import line_named
 from fault_injection.cluster.readiness import await_registered
@@ -215,6 +216,25 @@ def test_what_an_upgraded_cluster_has(tmp_path: Path) -> None:
         create(cluster, topics)
         _have_a_transaction(cluster, "good")
         await_findings(cluster, UPGRADED, topics)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("0.11.0.3/zookeeper", {"transaction-version": "cluster"}),
+        ("3.9.2/kraft", {"transaction-version": "cluster"}),
+        ("4.4.0/kraft", {}),
+    ],
+)
+def test_what_a_cluster_has_once_somebody_had_a_transaction(
+    line: str, expected: dict[str, str], tmp_path: Path
+) -> None:
+    topics: Topics = {"good": (ALL_THREE, {})}
+    with seeded(line_named(line), tmp_path) as cluster:
+        create(cluster, topics)
+        await_findings(cluster, {}, topics)
+        _have_a_transaction(cluster, "good")
+        await_findings(cluster, expected, {**topics, TRANSACTION_STATE: (ALL_THREE, {})})
 
 
 def _have_a_transaction(cluster: Cluster, topic: str) -> None:
