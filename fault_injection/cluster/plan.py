@@ -20,7 +20,7 @@ def numbered(first: str, log_dirs: int) -> list[str]:
 
 
 def log_directories(spec: ClusterSpec) -> list[str]:
-    """Return the names of the log directories in a node's directory: as numbered, or those of ``log.dirs`` of the user."""
+    """Return the names of the log directories in a node's directory: numbered, or those of ``log.dirs`` of the user."""
     return spec.overrides["log.dirs"].split(",") if "log.dirs" in spec.overrides else numbered(DATA, spec.log_dirs)
 
 

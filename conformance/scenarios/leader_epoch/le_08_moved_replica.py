@@ -10,15 +10,16 @@ MOVED_REPLICA = Examination(
     name="LE-08",
     id="leader-epoch/moved-replica-knows-its-epochs",
     requirement=(
-        "A replica that is moved to another log directory of its broker knows each leader epoch that it had noted, also "
-        "one without records: no release keeps those."
+        "A replica that is moved to another log directory of its broker must know each leader epoch that it had noted, "
+        "also one without records; up to 4.4.0 it knows those with records alone."
     ),
     sources=("LE-08", "KIP-113", "KAFKA-15608", "KAFKA-20961"),
     explanation=(
-        "Broker 1 leads, and its epoch has no record yet. Once its replica is moved, its file does not name that epoch, "
-        "and it cannot tell where it ends. Broker 2 has led before it, in an epoch without records, and comes back: from "
-        "2.8 on each of its fetches names that epoch and is out of range. It stays out of the ISR, although both brokers "
-        "run, and acks=all is refused, until a record is appended with acks=1. The defect is open upstream."
+        "Broker 2 leads and has written nothing: once its replica is moved, its file does not name its own epoch. While "
+        "the last record's epoch is known, nothing follows. When all records are deleted and the replica is moved, it "
+        "knows none: from 2.8 on each fetch of broker 1 is out of range, hundreds a second. Broker 1 was out of the ISR "
+        "for a moment, and stays out: both run, and acks=all is refused until a record is appended with acks=1. "
+        "CONFORMS says that the brokers have the defect, which is open upstream."
     ),
     examined=by("moved_replica:MOVED_REPLICA"),
     basis=Basis.COMPUTED,
