@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kafka.protocol.admin import (
+from conformance.interruption import HarnessError
+from conformance.probes.connection import (
     AlterReplicaLogDirsRequest,
     AlterReplicaLogDirsResponse,
+    BrokerConnection,
     DescribeLogDirsRequest,
     DescribeLogDirsResponse,
+    ProbeError,
 )
-
-from conformance.interruption import HarnessError
-from conformance.probes.connection import BrokerConnection, ProbeError
 from fault_injection.waiting import NotYetError, until
 from oracle.error_codes import error_name
 

@@ -163,8 +163,8 @@ OPEN: tuple[OpenDefect, ...] = (
     ),
     OpenDefect(
         "KAFKA-15608, KAFKA-20961",
-        "a leader whose replica is moved to another log directory forgets the epochs without records; on an idle "
-        "partition without records its followers fetch out of range and leave the ISR, and acks=all is refused",
+        "a leader whose replica is moved to another log directory forgets the leader epochs without records; once all "
+        "records are deleted its followers fetch out of range without end, and one that has left the ISR stays out",
         "SEEN_ON",
         "kafka-conformance run LE-08",
         "docs/findings/moved-replica.md",
