@@ -15,10 +15,10 @@ MOVED_REPLICA = Examination(
     ),
     sources=("LE-08", "KIP-113", "KAFKA-15608", "KAFKA-20961"),
     explanation=(
-        "Broker 2 leads and has written nothing: once its replica is moved, its file lacks its own epoch. While the last "
-        "record's epoch is known, nothing follows. When all records are deleted and the replica is moved, it "
-        "knows none: from 2.8 on each fetch of broker 1 is out of range, hundreds a second. Broker 1 has left the ISR for "
-        "a moment, and stays out: both run, and acks=all is refused until a record is appended with acks=1. "
+        "Broker 2 leads and has written nothing: once its replica is moved, its file lacks its own epoch. While the "
+        "last record's epoch is known, nothing follows. When all records are deleted and the replica is moved, it "
+        "knows none: from 2.8 on each fetch of broker 1 is out of range, one after the other. Broker 1 has left the "
+        "ISR for a moment, and stays out: both run, and acks=all is refused until a record is appended with acks=1. "
         "CONFORMS says that the brokers have the defect, which is open upstream."
     ),
     examined=by("moved_replica:MOVED_REPLICA"),
