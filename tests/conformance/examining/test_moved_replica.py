@@ -31,11 +31,10 @@ from oracle.rules.log_directories import EPOCHS_KEPT
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conformance.record.answers import Value
     from oracle.rules.rule import Rule
 
 
-def predicted(line: str, rule: Rule | None = None) -> dict[str, Value]:
+def predicted(line: str, rule: Rule | None = None) -> dict[str, object]:
     return {answer.what: answer.value for answer in MovedReplica(rule).predict(line_named(line).rules)}
 
 
