@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.catalogue.examination import Examination, by
 from conformance.catalogue.where import Where
-from oracle.rules.log_directories import MOVES_SINCE
+from oracle.rules.log_directories import MOVES_IN_KRAFT_SINCE, MOVES_SINCE
 
 MOVED_REPLICA = Examination(
     name="LE-08",
@@ -22,7 +22,12 @@ MOVED_REPLICA = Examination(
         "CONFORMS says that the brokers have the defect, which is open upstream."
     ),
     examined=by("moved_replica:MOVED_REPLICA"),
-    where=Where(since=MOVES_SINCE, why="brokers do not move replicas between log directories"),
+    where=Where(
+        since=MOVES_SINCE,
+        why_since="brokers do not move replicas between log directories",
+        kraft_since=MOVES_IN_KRAFT_SINCE,
+        why="brokers have one log directory (KIP-858)",
+    ),
 )
 
 SCENARIOS = (MOVED_REPLICA,)

@@ -64,6 +64,21 @@ def test_before_2_0_1_a_leader_has_noted_nothing_that_a_move_could_lose() -> Non
     assert answers[STARTS.format(BEFORE)] == answers[STARTS.format(MOVED)] == [0]
 
 
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("1.0.2", "exists since Kafka 1.1.0: brokers do not move replicas between log directories"),
+        ("1.1.1", None),
+        ("3.6.2/zookeeper", None),
+        ("3.6.2/kraft", "exists in KRaft mode since Kafka 3.7.0: brokers have one log directory (KIP-858)"),
+        ("3.7.2/kraft", None),
+    ],
+)
+def test_it_is_asked_where_brokers_have_two_log_directories(name: str, reason: str | None) -> None:
+    line, (entry,) = line_named(name), select(["LE-08"])
+    assert entry.where.reason_not_to_run(line.release.version, line.metadata) == reason
+
+
 @pytest.mark.broker
 @pytest.mark.timeout(300)
 def test_brokers_do_what_the_rule_says(tmp_path: Path) -> None:
