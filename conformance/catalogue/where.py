@@ -42,7 +42,7 @@ class Where:
         """Return why the entry cannot exist on a release, or None if it can."""
         if self.since is not None and is_older(version, self.since):
             return _because(f"exists since Kafka {self.since}", self.why_since or self.why)
-        is_kraft = metadata == MetadataMode.KRAFT
+        is_kraft = metadata is MetadataMode.KRAFT
         if is_kraft and self.kraft_since is not None and is_older(version, self.kraft_since):
             return _because(f"exists in KRaft mode since Kafka {self.kraft_since}", self.why)
         if self.before is not None and not is_older(version, self.before):

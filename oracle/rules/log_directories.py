@@ -42,8 +42,6 @@ EPOCHS_KEPT = Rule(
 
 START = Offset(0)
 
-MOVES_SINCE = "1.1.0"
-"""The first release whose brokers move replicas between log directories (KIP-113)."""
 MOVES_IN_KRAFT_SINCE = "3.7.0"
 """The first release whose brokers have more than one log directory in KRaft mode (KIP-858)."""
 KEEPS_SINCE: str | None = None

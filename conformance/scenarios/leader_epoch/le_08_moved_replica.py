@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.catalogue.examination import Examination, by
 from conformance.catalogue.where import Where
-from oracle.rules.log_directories import MOVES_IN_KRAFT_SINCE, MOVES_SINCE
+from oracle.rules.log_directories import MOVES_IN_KRAFT_SINCE
 
 MOVED_REPLICA = Examination(
     name="LE-08",
@@ -23,8 +23,8 @@ MOVED_REPLICA = Examination(
     ),
     examined=by("moved_replica:MOVED_REPLICA"),
     where=Where(
-        since=MOVES_SINCE,
-        why_since="brokers do not move replicas between log directories",
+        since="2.8.0",
+        why_since="followers ask for no epoch in their fetches, and 2.1.1 never ends a move of a log without records",
         kraft_since=MOVES_IN_KRAFT_SINCE,
         why="brokers have one log directory (KIP-858)",
     ),

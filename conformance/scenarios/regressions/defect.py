@@ -165,7 +165,7 @@ OPEN: tuple[OpenDefect, ...] = (
         "KAFKA-15608, KAFKA-20961",
         "a leader whose replica is moved to another log directory forgets the leader epochs without records; once all "
         "records are deleted its followers fetch out of range without end, and one that has left the ISR stays out",
-        "SEEN_ON",
+        "2.8.2, 3.5.2, 3.9.2 (KRaft), 4.0.2 and 4.4.0",
         "kafka-conformance run LE-08",
         "docs/findings/moved-replica.md",
     ),

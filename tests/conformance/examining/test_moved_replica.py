@@ -67,8 +67,7 @@ def test_before_2_0_1_a_leader_has_noted_nothing_that_a_move_could_lose() -> Non
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("1.0.2", "exists since Kafka 1.1.0: brokers do not move replicas between log directories"),
-        ("1.1.1", None),
+        ("2.8.2", None),
         ("3.6.2/zookeeper", None),
         ("3.6.2/kraft", "exists in KRaft mode since Kafka 3.7.0: brokers have one log directory (KIP-858)"),
         ("3.7.2/kraft", None),
@@ -76,7 +75,15 @@ def test_before_2_0_1_a_leader_has_noted_nothing_that_a_move_could_lose() -> Non
 )
 def test_it_is_asked_where_brokers_have_two_log_directories(name: str, reason: str | None) -> None:
     line, (entry,) = line_named(name), select(["LE-08"])
-    assert entry.where.reason_not_to_run(line.release.version, line.metadata) == reason
+    assert entry.where.reason_not_to_run(line.release.version, line.rules.metadata) == reason
+
+
+def test_it_is_not_asked_where_fetches_name_no_epoch() -> None:
+    (entry,) = select(["LE-08"])
+    line = line_named("2.7.2")
+    reason = entry.where.reason_not_to_run(line.release.version, line.rules.metadata)
+    assert reason is not None
+    assert reason.startswith("exists since Kafka 2.8.0: ")
 
 
 @pytest.mark.broker
