@@ -25,7 +25,7 @@ from fault_injection.cluster.spec import ClusterSpec
 from fault_injection.waiting import until
 from oracle.error_codes import ErrorCode
 from oracle.predict import initial_world, take
-from oracle.rules.log_directories import is_out_of_range, moved, rule_of_moves
+from oracle.rules.log_directories import MovedEpochs, epochs_of_moves, is_out_of_range, moved
 from oracle.schedule import Schedule, TopicSettings
 from oracle.steps.brokers import Start, Stop
 from oracle.steps.produce import Produce
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from conformance.record.answers import Value
     from conformance.record.wire import TracedFrame
     from oracle.log import ReplicaLog
-    from oracle.rules.rule import Rule
     from oracle.rules.rule_set import RuleSet
     from oracle.vocabulary import LeaderEpoch
     from oracle.world import World
@@ -69,10 +68,10 @@ class MovedReplica:
     """A leader's replica is moved on an idle partition: once with a record in it, once with none.
 
     Attributes:
-        rule: what a move makes of epochs without records; None for what the release does.
+        stay: which leader epochs a move leaves; None for what the release does.
     """
 
-    rule: Rule | None = None
+    stay: MovedEpochs | None = None
 
     def steps(self) -> tuple[str, ...]:
         """Return what is done, line by line."""
@@ -87,13 +86,13 @@ class MovedReplica:
         )
 
     def predict(self, rules: RuleSet) -> tuple[QuestionAnswer, ...]:
-        """Let the model's brokers go the same way, and move the leader's log by the rule."""
+        """Let the model's brokers go the same way, and move the leader's log."""
         state = _before_move(rules).state
-        rule, leads_in = self.rule or rule_of_moves(rules.version), state.controller.leader_epoch
+        stay, leads_in = self.stay or epochs_of_moves(rules.version), state.controller.leader_epoch
         before, follower = state.replica(LEADER).log, state.replica(FOLLOWER).log
-        there = moved(before, rule)
+        there = moved(before, stay)
         emptied = there.starting_at(DELETED_TO)
-        back = moved(emptied, rule, DELETED_TO)
+        back = moved(emptied, stay, DELETED_TO)
         is_stuck = is_out_of_range(back, follower.starting_at(DELETED_TO), rules)
         return (
             *_known_of(before, leads_in, rules, BEFORE),

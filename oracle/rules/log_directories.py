@@ -16,12 +16,12 @@ Sources: KAFKA-15608 and its pull request 14553, closed without a merge; KAFKA-2
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from oracle.log import UNDEFINED
 from oracle.replacing import replace
 from oracle.rules.release import is_older
-from oracle.rules.rule import Rule
 from oracle.vocabulary import Offset
 
 if TYPE_CHECKING:
@@ -29,16 +29,12 @@ if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
 
 
-EPOCHS_OF_RECORDS = Rule(
-    name="moved-log-notes-epochs-of-records",
-    source="KAFKA-15608, KAFKA-20961, LogManager.replaceCurrentWithFutureLog",
-    says="A replica that is moved to another log directory keeps the leader epochs that it has records of, no others.",
-)
-EPOCHS_KEPT = Rule(
-    name="moved-log-keeps-epochs",
-    source="KAFKA-20961, LogManager.replaceCurrentWithFutureLog",
-    says="A replica that is moved to another log directory keeps every leader epoch that it had noted.",
-)
+class MovedEpochs(Enum):
+    """Which leader epochs a moved replica knows: those that it has records of, or every one that it had noted."""
+
+    OF_RECORDS = "those with records"
+    EVERY = "every one"
+
 
 START = Offset(0)
 
@@ -48,16 +44,16 @@ KEEPS_SINCE: str | None = None
 """The first release in which a moved replica keeps every epoch: none yet, up to 4.4.0."""
 
 
-def rule_of_moves(version: str) -> Rule:
-    """Return what a release makes of the leader epochs of a replica that it moves."""
+def epochs_of_moves(version: str) -> MovedEpochs:
+    """Return which leader epochs stay where a release moves a replica."""
     keeps = KEEPS_SINCE is not None and not is_older(version, KEEPS_SINCE)
-    return EPOCHS_KEPT if keeps else EPOCHS_OF_RECORDS
+    return MovedEpochs.EVERY if keeps else MovedEpochs.OF_RECORDS
 
 
-def moved(log: ReplicaLog, rule: Rule, log_start: Offset = START) -> ReplicaLog:
-    """Return a replica's log as it is once it was moved under a rule: the same records, and the epochs that stay."""
+def moved(log: ReplicaLog, stay: MovedEpochs, log_start: Offset = START) -> ReplicaLog:
+    """Return a replica's log as it is once it was moved: the same records, and the epochs that stay."""
     written_in = {record.leader_epoch for record in log.entries[log_start:]}
-    if rule is EPOCHS_KEPT:
+    if stay is MovedEpochs.EVERY:
         return log
     return replace(log, epochs=tuple(entry for entry in log.epochs if entry.leader_epoch in written_in))
 

@@ -6,7 +6,7 @@ import pytest
 
 from oracle.log import EpochEntry, ModelRecord, ReplicaLog
 from oracle.rules.by_version import rules_for
-from oracle.rules.log_directories import EPOCHS_KEPT, EPOCHS_OF_RECORDS, is_out_of_range, moved, rule_of_moves
+from oracle.rules.log_directories import MovedEpochs, epochs_of_moves, is_out_of_range, moved
 from oracle.vocabulary import Label, LeaderEpoch, MetadataMode, Offset
 
 RELEASES = ("1.1.1", "2.7.2", "2.8.2", "3.6.2", "3.9.2")
@@ -26,27 +26,27 @@ def pairs(of: ReplicaLog) -> list[tuple[int, int]]:
 
 def test_an_epoch_without_records_is_in_no_batch() -> None:
     assert pairs(LEADING) == [(0, 0), (2, 2), (5, 3)]
-    assert pairs(moved(LEADING, EPOCHS_OF_RECORDS)) == [(0, 0), (2, 2)]
-    assert pairs(moved(LEADING, EPOCHS_KEPT)) == pairs(LEADING)
-    assert moved(LEADING, EPOCHS_OF_RECORDS).entries == LEADING.entries
+    assert pairs(moved(LEADING, MovedEpochs.OF_RECORDS)) == [(0, 0), (2, 2)]
+    assert pairs(moved(LEADING, MovedEpochs.EVERY)) == pairs(LEADING)
+    assert moved(LEADING, MovedEpochs.OF_RECORDS).entries == LEADING.entries
 
 
 def test_the_epoch_of_deleted_records_is_in_no_batch() -> None:
     emptied = log(0, 0, 2).starting_at(Offset(3))
     assert emptied.epochs == (EpochEntry(LeaderEpoch(2), Offset(3)),)
-    assert moved(emptied, EPOCHS_OF_RECORDS, Offset(3)).epochs == ()
-    assert moved(emptied, EPOCHS_OF_RECORDS, Offset(2)).epochs == emptied.epochs
+    assert moved(emptied, MovedEpochs.OF_RECORDS, Offset(3)).epochs == ()
+    assert moved(emptied, MovedEpochs.OF_RECORDS, Offset(2)).epochs == emptied.epochs
 
 
 @pytest.mark.parametrize("version", RELEASES)
 def test_who_names_its_epoch_in_every_fetch_is_refused(version: str) -> None:
     rules = rules_for(version, MetadataMode.ZOOKEEPER)
     emptied = log(2).starting_at(Offset(1))
-    assert is_out_of_range(moved(emptied, EPOCHS_OF_RECORDS, Offset(1)), emptied, rules) is (version in STUCK)
-    assert not is_out_of_range(moved(emptied, EPOCHS_KEPT, Offset(1)), emptied, rules)
-    assert not is_out_of_range(moved(LEADING, EPOCHS_OF_RECORDS), log(0, 0, 2), rules)
+    assert is_out_of_range(moved(emptied, MovedEpochs.OF_RECORDS, Offset(1)), emptied, rules) is (version in STUCK)
+    assert not is_out_of_range(moved(emptied, MovedEpochs.EVERY, Offset(1)), emptied, rules)
+    assert not is_out_of_range(moved(LEADING, MovedEpochs.OF_RECORDS), log(0, 0, 2), rules)
 
 
 @pytest.mark.parametrize("version", ["1.1.1", "3.9.2", "4.4.0"])
 def test_no_release_keeps_them(version: str) -> None:
-    assert rule_of_moves(version) is EPOCHS_OF_RECORDS
+    assert epochs_of_moves(version) is MovedEpochs.OF_RECORDS

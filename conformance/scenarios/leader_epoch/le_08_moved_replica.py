@@ -24,7 +24,7 @@ MOVED_REPLICA = Examination(
     examined=by("moved_replica:MOVED_REPLICA"),
     where=Where(
         since="2.8.0",
-        why_since="followers ask for no epoch in their fetches, and 2.1.1 never ends a move of a log without records",
+        why_since="followers ask for no epoch in their fetches, and 2.1.1 ends no move of a log without records",
         kraft_since=MOVES_IN_KRAFT_SINCE,
         why="brokers have one log directory (KIP-858)",
     ),

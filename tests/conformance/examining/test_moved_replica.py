@@ -26,16 +26,14 @@ from conformance.registry import select
 from conformance.spark_thread import SparkThread
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.releases import jars_of
-from oracle.rules.log_directories import EPOCHS_KEPT
+from oracle.rules.log_directories import MovedEpochs
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from oracle.rules.rule import Rule
 
-
-def predicted(line: str, rule: Rule | None = None) -> dict[str, object]:
-    return {answer.what: answer.value for answer in MovedReplica(rule).predict(line_named(line).rules)}
+def predicted(line: str, stay: MovedEpochs | None = None) -> dict[str, object]:
+    return {answer.what: answer.value for answer in MovedReplica(stay).predict(line_named(line).rules)}
 
 
 def test_a_moved_leader_does_not_know_its_own_epoch() -> None:
@@ -47,7 +45,7 @@ def test_a_moved_leader_does_not_know_its_own_epoch() -> None:
 
 def test_a_release_that_kept_every_epoch_would_let_the_follower_join() -> None:
     """The negative control: with the other rule the same course has other answers, which brokers would not give."""
-    kept, lost = predicted("4.4.0", EPOCHS_KEPT), predicted("4.4.0")
+    kept, lost = predicted("4.4.0", MovedEpochs.EVERY), predicted("4.4.0")
     assert (kept[STARTS.format(MOVED)], kept[END.format(MOVED)]) == ([0, 1], 1)
     assert (kept[JOINED], kept[ERROR], kept[REFUSES]) == ([1, 2], None, False)
     assert (lost[JOINED], lost[ERROR], lost[REFUSES]) == ([2], "NOT_ENOUGH_REPLICAS", True)
