@@ -41,6 +41,7 @@ _SENTENCES = {
     "LE-05": "A leader or follower of an older epoch has no rights: its commits fail and its fetches are fenced.",
     "LE-06": "A follower whose question about an epoch is never answered has cut nothing when it is elected.",
     "LE-07": "A follower that meets a new epoch in a batch notes it, and writes it to disk.",
+    "LE-08": "A replica moved to another log directory keeps each epoch it has records of, and up to 4.4.0 no other.",
     "IS-01": "A silent follower leaves the ISR after 1 to 1.5 times replica.lag.time.max.ms.",
     "IS-02": "A follower joins the ISR once its end reaches the high watermark and what else the release asks.",
     "IS-03": "A follower counts as caught up at the time of the fetch whose end it has reached, not at its last fetch.",

@@ -26,6 +26,7 @@ class Where:
         needs_jars: whether the tester starts brokers of its own beside the cluster, for which it must have their jars.
         rule: the name of the rule that a release must have; None for any.
         why_since: what releases before ``since`` do not have, where ``why`` is about the other limits.
+        kraft_since: the first release that has it in KRaft mode, where that is a later one.
     """
 
     since: str | None = None
@@ -35,11 +36,15 @@ class Where:
     why_since: str = ""
     needs_jars: bool = False
     rule: str | None = None
+    kraft_since: str | None = None
 
     def reason_not_to_run(self, version: str, metadata: MetadataMode) -> str | None:
         """Return why the entry cannot exist on a release, or None if it can."""
         if self.since is not None and is_older(version, self.since):
             return _because(f"exists since Kafka {self.since}", self.why_since or self.why)
+        is_kraft = metadata is MetadataMode.KRAFT
+        if is_kraft and self.kraft_since is not None and is_older(version, self.kraft_since):
+            return _because(f"exists in KRaft mode since Kafka {self.kraft_since}", self.why)
         if self.before is not None and not is_older(version, self.before):
             return _because(f"exists only before Kafka {self.before}", self.why)
         if self.metadata is not None and metadata != self.metadata:
@@ -53,6 +58,7 @@ class Where:
         """Return the limits in words; none if every release will do."""
         limits = (
             f"Kafka {self.since} and newer" if self.since is not None else "",
+            f"KRaft mode from Kafka {self.kraft_since} on" if self.kraft_since is not None else "",
             f"Kafka before {self.before}" if self.before is not None else "",
             f"{self.metadata.value} metadata" if self.metadata is not None else "",
             f"Kafka by {self.rule}" if self.rule is not None else "",

@@ -48,8 +48,8 @@ class ProbedCluster(Protocol):
     def files(self, broker: int) -> Sequence[str]:
         """Relative paths of the files in a broker's log directory."""
 
-    def read_file(self, broker: int, path: str) -> bytes:
-        """Content of one of those files."""
+    def read_file(self, broker: int, path: str, beside: str = "") -> bytes:
+        """Content of one of those files; of those that each log directory has the one beside a replica's folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,8 @@ class ReplicaProbe:
         """Read the partition's offset from one of a broker's checkpoint files; None when it is in none."""
         if file not in self._cluster.files(broker):
             return None
-        return high_watermark_checkpoint(self._cluster.read_file(broker, file)).get((self._topic, self._partition))
+        content = self._cluster.read_file(broker, file, f"{self._topic}-{self._partition}")
+        return high_watermark_checkpoint(content).get((self._topic, self._partition))
 
     def epoch_starts(self, broker: BrokerId) -> tuple[EpochStart, ...]:
         """Read the leader epochs that a replica has on disk; none before 0.11."""

@@ -86,13 +86,7 @@ class TopicRequests:
         Raises:
             HarnessError: the request was refused.
         """
-        admin = AdminClient(quiet_configuration(self._cluster.client_address(leader)))
-        wanted = TopicPartition(self._topic, 0, offset)
-        try:
-            admin.delete_records([wanted], operation_timeout=FOLLOWERS_S)[wanted].result(DEADLINE_S)
-        except (KafkaException, TimeoutError) as failed:
-            if not isinstance(failed, KafkaException) or failed.args[0].code() != KafkaError.REQUEST_TIMED_OUT:
-                raise HarnessError(f"records could not be deleted: {failed}") from failed
+        delete_records(self._cluster, self._topic, leader, offset)
         text = f"records before offset {offset} deleted on request"
         self._recorder.mark(Event.RECORDS_DELETED, offset, text, offset=offset)
 
@@ -148,6 +142,21 @@ class TopicRequests:
 
 
 DELETION_DEADLINE_S = 30.0
+
+
+def delete_records(cluster: Cluster, topic: str, leader: int, offset: int) -> None:
+    """Have the leader of a topic's partition 0 delete the records before an offset; its followers may hear of it later.
+
+    Raises:
+        HarnessError: the request was refused.
+    """
+    admin = AdminClient(quiet_configuration(cluster.client_address(leader)))
+    wanted = TopicPartition(topic, 0, offset)
+    try:
+        admin.delete_records([wanted], operation_timeout=FOLLOWERS_S)[wanted].result(DEADLINE_S)
+    except (KafkaException, TimeoutError) as failed:
+        if not isinstance(failed, KafkaException) or failed.args[0].code() != KafkaError.REQUEST_TIMED_OUT:
+            raise HarnessError(f"records could not be deleted: {failed}") from failed
 
 
 def require_all_running(cluster: Cluster) -> None:

@@ -192,7 +192,7 @@ def replica_files(cluster: Cluster, topic: str, place: Path) -> dict[int, Path]:
     for broker in cluster.spec.broker_ids:
         with suppress(OSError):
             own = cluster.data_directory(broker)
-            is_here = any(own.glob(f"{topic}-*"))
+            is_here = cluster.spec.log_dirs == 1 and any(own.glob(f"{topic}-*"))
             found[broker] = own if is_here else _copied(cluster, broker, topic, place / f"replicas-{broker}")
     return found
 

@@ -44,7 +44,9 @@ def keep_broker_files(run: RunDirectory, cluster: Cluster, topic: str, brokers: 
         for name in cluster.files(broker):
             is_epochs = name == f"{topic}-0/leader-epoch-checkpoint"
             if name in CHECKPOINTS or is_epochs:
-                (directory / name.rsplit("/", maxsplit=1)[-1]).write_bytes(cluster.read_file(broker, name))
+                (directory / name.rsplit("/", maxsplit=1)[-1]).write_bytes(
+                    cluster.read_file(broker, name, f"{topic}-0")
+                )
 
 
 def keep_node_logs(run: RunDirectory, cluster: Cluster, *, but: tuple[BrokerId, ...] = ()) -> None:

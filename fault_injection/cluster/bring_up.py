@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fault_injection.cluster.backend import Backend, StorageFormatError
-from fault_injection.cluster.launches import SETTINGS, log_directories, storage_tool_launch, write_files
-from fault_injection.cluster.plan import properties
+from fault_injection.cluster.launches import SETTINGS, storage_tool_launch, write_files
+from fault_injection.cluster.plan import log_directories, properties
 from fault_injection.cluster.readiness import DEADLINE_S, await_registered, zookeeper
 from fault_injection.cluster.spec import ClusterSpec
 from fault_injection.releases import JarSet

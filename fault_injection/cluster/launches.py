@@ -7,14 +7,13 @@ A node's directory holds its settings (``server.properties``), its logging confi
 from pathlib import Path
 
 from fault_injection.cluster.backend import NodeLaunch
-from fault_injection.cluster.plan import NodePlan, NodeProperties
+from fault_injection.cluster.plan import DATA, NodePlan, NodeProperties
 from fault_injection.cluster.relay import Address
 from fault_injection.cluster.spec import ClusterSpec, Node, ProcessRole
 from fault_injection.cluster.supervision import MARKER
 from fault_injection.releases import JarSet, Java, LogBinding
 from fault_injection.releases.jars import cache_directory
 
-DATA = "data"
 SETTINGS = "server.properties"
 LOG = "server.log"
 OUTPUT = "output.log"
@@ -33,11 +32,6 @@ _MAIN_CLASS = {
     ProcessRole.CONTROLLER: "kafka.Kafka",
     ProcessRole.BROKER: "kafka.Kafka",
 }
-
-
-def log_directories(spec: ClusterSpec) -> list[str]:
-    """Return the names of the log directories in a node's directory: ``data``, or those of ``log.dirs`` of the user."""
-    return spec.overrides.get("log.dirs", DATA).split(",")
 
 
 def write_files(spec: ClusterSpec, directory: Path, settings: NodeProperties) -> None:

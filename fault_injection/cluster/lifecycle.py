@@ -8,9 +8,9 @@ from typing import Self
 
 from fault_injection.cluster.backend import Backend, ClusterError, NodeDiedError, ProcessState
 from fault_injection.cluster.bring_up import bring_up
-from fault_injection.cluster.launches import DATA, LOG, node_launch
+from fault_injection.cluster.launches import LOG, node_launch
 from fault_injection.cluster.lost_nodes import LostNode, first_cause
-from fault_injection.cluster.plan import ClusterPlan, NodePlan, NodeProperties, properties
+from fault_injection.cluster.plan import DATA, ClusterPlan, NodePlan, NodeProperties, numbered, properties
 from fault_injection.cluster.relay import Address, Relay
 from fault_injection.cluster.spec import ClusterSpec, Node, ProcessRole
 from fault_injection.releases import JarSet
@@ -259,40 +259,60 @@ class Cluster:
     # What it leaves on disk
 
     def data_directory(self, broker: int) -> Path:
-        """Return the directory that a node stores its logs and checkpoint files in, as the node sees it."""
+        """Return the first directory that a node stores its logs and checkpoint files in, as the node sees it."""
         return self._by_id[broker].directory / DATA
 
-    def files(self, broker: int) -> list[str]:
-        """Return a node's data files, relative to its data directory, whether it runs or not."""
-        below = f"{DATA}/"
+    def log_directory_of(self, broker: int, folder: str) -> str:
+        """Return the name of the log directory that has a replica's folder, such as ``t-0``; the first if none has."""
+        names = numbered(DATA, self.spec.log_dirs)
+        if len(names) == 1:
+            return DATA
         files = self.backend.files(self._by_id[broker].node)
-        return [name.removeprefix(below) for name in files if name.startswith(below)]
+        return next((name for name in names if any(file.startswith(f"{name}/{folder}/") for file in files)), DATA)
 
-    def read_file(self, broker: int, relative: str) -> bytes:
+    def files(self, broker: int) -> list[str]:
+        """Return a node's data files, relative to the log directory that has each, whether it runs or not."""
+        below = tuple(f"{name}/" for name in numbered(DATA, self.spec.log_dirs))
+        files = self.backend.files(self._by_id[broker].node)
+        return sorted({name.partition("/")[2] for name in files if name.startswith(below)})
+
+    def read_file(self, broker: int, relative: str, beside: str = "") -> bytes:
         """Read one of a node's data files, whether it runs or not.
 
+        Args:
+            broker: the node.
+            relative: its path below the log directory that has it.
+            beside: the replica's folder in whose log directory it is, for what each log directory has.
+
         Raises:
-            ClusterError: the path leads out of the data directory.
+            ClusterError: the path leads out of the log directory.
             FileNotFoundError: there is no such file.
         """
-        return self.backend.read(self._by_id[broker].node, _below_data(relative))
+        return self.backend.read(self._by_id[broker].node, self._below_data(broker, relative, beside))
 
-    def write_file(self, broker: int, relative: str, content: bytes) -> None:
-        """Put one data file into the directory of a node that is down, in place of the one that is there.
+    def write_file(self, broker: int, relative: str, content: bytes, beside: str = "") -> None:
+        """Put one data file into a log directory of a node that is down, in place of the one that is there.
 
         Raises:
-            ClusterError: the node runs, or the path leads out of the data directory.
+            ClusterError: the node runs, or the path leads out of the log directory.
             FileNotFoundError: there is no such folder.
         """
-        self.backend.write(self._dead(broker), _below_data(relative), content)
+        self.backend.write(self._dead(broker), self._below_data(broker, relative, beside), content)
 
-    def remove_files(self, broker: int, *relative: str) -> None:
+    def remove_files(self, broker: int, *relative: str, beside: str = "") -> None:
         """Remove data files of a node that is down; what is absent is none the worse.
 
         Raises:
-            ClusterError: the node runs, or a path leads out of the data directory.
+            ClusterError: the node runs, or a path leads out of the log directory.
         """
-        self.backend.remove(self._dead(broker), *map(_below_data, relative))
+        self.backend.remove(self._dead(broker), *(self._below_data(broker, name, beside) for name in relative))
+
+    def _below_data(self, broker: int, relative: str, beside: str) -> str:
+        home = self.log_directory_of(broker, beside or relative.partition("/")[0])
+        path = posixpath.normpath(posixpath.join(home, relative))
+        if not path.startswith(f"{home}/"):
+            raise ClusterError(f"{relative} is not below the data directory")
+        return path
 
     def _dead(self, broker: int) -> Node:
         node = self._by_id[broker].node
@@ -322,10 +342,3 @@ class Cluster:
         logged, printed = self._told_at_launch.get(node, (0, 0))
         log, output = self._logged(node), self.backend.output(node)
         return log[logged if logged <= len(log) else 0 :], output[printed if printed <= len(output) else 0 :]
-
-
-def _below_data(relative: str) -> str:
-    path = posixpath.normpath(posixpath.join(DATA, relative))
-    if not path.startswith(f"{DATA}/"):
-        raise ClusterError(f"{relative} is not below the data directory")
-    return path

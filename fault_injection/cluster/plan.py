@@ -10,6 +10,20 @@ from fault_injection.cluster.imposed import imposed_settings
 from fault_injection.cluster.relay import Address, LinkName, Relay
 from fault_injection.cluster.spec import ClusterSpec, Node, ProcessRole
 
+DATA = "data"
+"""The folder in a node's directory that it stores its logs in; a second log directory stands beside it."""
+
+
+def numbered(first: str, log_dirs: int) -> list[str]:
+    """Return a node's log directories, the first one's name or path given: the others have a number behind it."""
+    return [first, *(f"{first}-{number}" for number in range(2, log_dirs + 1))]
+
+
+def log_directories(spec: ClusterSpec) -> list[str]:
+    """Return the names of the log directories in a node's directory: numbered, or those of ``log.dirs`` of the user."""
+    return spec.overrides["log.dirs"].split(",") if "log.dirs" in spec.overrides else numbered(DATA, spec.log_dirs)
+
+
 # Which settings does each node of a cluster get, and which of them are the tester's doing?
 #
 # Settings come in three parts, so that a report can tell them apart: *identity* (ids, addresses, directories:
@@ -26,7 +40,7 @@ class Listeners:
         ports: its listener names and their ports; ZooKeeper has one nameless port.
         advertised: the address that others are told, by listener name.
         metadata_addresses: the ZooKeeper server, or each KRaft controller, as this node is to reach it, by node id.
-        data_directory: where the node keeps its data, as the node sees it.
+        data_directory: where the node keeps its data, as the node sees it: its first log directory.
         bound_elsewhere: the listeners that are not on ``bind_host``, and the address that each is on.
     """
 
@@ -64,7 +78,7 @@ def properties(spec: ClusterSpec, node: Node, listeners: Listeners) -> NodePrope
     """Return the settings of one node of a cluster."""
     if node.role is ProcessRole.ZOOKEEPER:
         return NodeProperties(_zookeeper_identity(listeners), imposed_settings(spec, node), {})
-    identity = _common_identity(listeners)
+    identity = _common_identity(listeners, spec.log_dirs)
     if node.role is ProcessRole.CONTROLLER:
         identity |= _controller_identity(node)
     else:
@@ -90,11 +104,11 @@ def _zookeeper_identity(listeners: Listeners) -> dict[str, str]:
     }
 
 
-def _common_identity(listeners: Listeners) -> dict[str, str]:
+def _common_identity(listeners: Listeners, log_dirs: int) -> dict[str, str]:
     bound = ",".join(map(listeners.bound, listeners.ports))
     names = dict.fromkeys(("CLIENT", "REPLICATION", "CONTROLLER", *listeners.ports))
     return {
-        "log.dirs": listeners.data_directory,
+        "log.dirs": ",".join(numbered(listeners.data_directory, log_dirs)),
         "listeners": bound,
         "listener.security.protocol.map": ",".join(f"{name}:PLAINTEXT" for name in names),
     }
@@ -208,7 +222,7 @@ class ClusterPlan:
     def _listeners(
         self, node: Node, ports: dict[str, int], advertised: dict[str, Address], keepers: dict[int, Address]
     ) -> Listeners:
-        data_directory = str(self._directory_of(node) / "data")
+        data_directory = str(self._directory_of(node) / DATA)
         bind_host = self._spec.controller_hosts.get(node.id, self._backend.bind_host)
         return Listeners(bind_host, ports, advertised, keepers, data_directory)
 

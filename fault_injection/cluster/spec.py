@@ -82,6 +82,7 @@ class ClusterSpec:
         client_links: whether brokers have a second listener for clients, RELAYED, that leads through the relay.
             The tester's own questions go to the CLIENT listener, which is direct.
         zookeeper_links: whether brokers reach ZooKeeper through the relay; nothing to a KRaft cluster.
+        log_dirs: how many log directories a broker has on its disk: ``data``, ``data-2`` and so on.
         racks: whether each broker is in a rack of its own (``fault_injection.cluster.plan.rack_of``).
         jmx: whether brokers show their gauges on a JMX port.
     """
@@ -106,6 +107,7 @@ class ClusterSpec:
     zookeeper_links: bool = False
     jmx: bool = False
     racks: bool = False
+    log_dirs: int = 1
 
     def __post_init__(self) -> None:
         self.release.metadata_mode(self.metadata_mode)
@@ -116,6 +118,7 @@ class ClusterSpec:
         if self.is_kraft and self.controller_id is None:
             raise UsageError("A KRaft cluster needs a controller id.")
         self._check_other_controllers()
+        self._check_log_directories()
 
     def _check_other_controllers(self) -> None:
         others = self.other_controller_ids
@@ -124,6 +127,12 @@ class ClusterSpec:
         taken = {*self.broker_ids, self.controller_id, *others}
         if len(taken) < len(self.broker_ids) + 1 + len(others):
             raise UsageError(f"Controllers need ids of their own, not {list(others)}.")
+
+    def _check_log_directories(self) -> None:
+        if self.log_dirs < 1:
+            raise UsageError(f"A broker needs a log directory at least, not {self.log_dirs}.")
+        if self.log_dirs > 1 and "log.dirs" in self.overrides:
+            raise UsageError("Either log.dirs names the log directories, or the cluster numbers them.")
 
     @property
     def is_kraft(self) -> bool:

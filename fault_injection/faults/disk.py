@@ -75,7 +75,7 @@ class LoseLogTail:
         log_end_offset = max(boundaries)
         position = self._cut(boundaries)
         cluster.write_file(self.broker, segment, content[:position])
-        cluster.remove_files(self.broker, *self._outlived(cluster, segment))
+        cluster.remove_files(self.broker, *self._outlived(cluster, segment), beside=self._folder)
         self._lower_recovery_point(cluster)
         lost = f"offsets {self.offset} to {log_end_offset - 1}"
         return f"broker {self.broker} lost {lost} of {self.topic}-{self.partition}"
@@ -90,6 +90,10 @@ class LoseLogTail:
             return None
         text = f"the log of {self.topic}-{self.partition} on its disk ends at {self.offset}"
         return Proof(text, file=FileOnDisk(self.broker, segment, self.offset))
+
+    @property
+    def _folder(self) -> str:
+        return f"{self.topic}-{self.partition}"
 
     def _no_replica(self) -> str:
         return f"broker {self.broker} holds no replica of {self.topic}-{self.partition}"
@@ -124,11 +128,11 @@ class LoseLogTail:
     def _lower_recovery_point(self, cluster: Cluster) -> None:
         if RECOVERY_POINTS not in cluster.files(self.broker):
             return
-        content = cluster.read_file(self.broker, RECOVERY_POINTS)
+        content = cluster.read_file(self.broker, RECOVERY_POINTS, self._folder)
         flushed = checkpointed_offset(content, self.topic, self.partition)
         if flushed is not None and flushed > self.offset:
             lowered = with_offset(content, self.topic, self.partition, self.offset)
-            cluster.write_file(self.broker, RECOVERY_POINTS, lowered)
+            cluster.write_file(self.broker, RECOVERY_POINTS, lowered, self._folder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +160,8 @@ class LoseHighWatermarkCheckpoint:
         """Return the checkpointed high watermark of the replica; None if there is none."""
         if HIGH_WATERMARKS not in cluster.files(self.broker):
             return None
-        return checkpointed_offset(cluster.read_file(self.broker, HIGH_WATERMARKS), self.topic, self.partition)
+        content = cluster.read_file(self.broker, HIGH_WATERMARKS, self._folder)
+        return checkpointed_offset(content, self.topic, self.partition)
 
     def inject(self, cluster: Cluster) -> str:
         """Remove the partition's line and return in words what was lost.
@@ -168,8 +173,9 @@ class LoseHighWatermarkCheckpoint:
         replica = f"{self.topic}-{self.partition}"
         if (high_watermark := self.high_watermark(cluster)) is None:
             return f"broker {self.broker} had checkpointed no high watermark of {replica}"
-        content = cluster.read_file(self.broker, HIGH_WATERMARKS)
-        cluster.write_file(self.broker, HIGH_WATERMARKS, with_offset(content, self.topic, self.partition, None))
+        content = cluster.read_file(self.broker, HIGH_WATERMARKS, self._folder)
+        without = with_offset(content, self.topic, self.partition, None)
+        cluster.write_file(self.broker, HIGH_WATERMARKS, without, self._folder)
         return f"broker {self.broker} lost the checkpointed high watermark {high_watermark} of {replica}"
 
     def heal(self, cluster: Cluster) -> None:
@@ -181,6 +187,10 @@ class LoseHighWatermarkCheckpoint:
             return None
         text = f"{HIGH_WATERMARKS} has no line for {self.topic}-{self.partition}"
         return Proof(text, file=FileOnDisk(self.broker, HIGH_WATERMARKS, None))
+
+    @property
+    def _folder(self) -> str:
+        return f"{self.topic}-{self.partition}"
 
 
 def lose_tail(cluster: Cluster, broker: int, topic: str, partition: int, offset: int) -> str:

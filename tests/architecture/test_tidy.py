@@ -26,6 +26,7 @@ LONGER_FILES = {
     "conformance/scenarios/leader_epoch/le_05_zombies.py": "one row: every way not to have heard of a leader epoch",
     "conformance/stages/judging.py": "how a run becomes a verdict: what its files must be, what is gathered from them",
     "conformance/clients/transactional_requests.py": "one transactional id: all that is asked for it, and what is read",
+    "conformance/examining/transaction_scripts.py": "one script after the other, and the cluster that they are done to",
     "oracle/transactions/script.py": "one act a class: what happens, in words, and what is answered",
     "oracle/transactions/model.py": "one graph: all that can happen next to a transactional id, and its bounds",
     "oracle/rules/transactions.py": "one table: every rule of transactions, and the releases that have it",

@@ -59,7 +59,7 @@ class Composed:
         listed = self._inside(broker, "cd /kafka/data && find . -type f")
         return [name.removeprefix("./") for name in listed.decode().splitlines()]
 
-    def read_file(self, broker: int, path: str) -> bytes:
+    def read_file(self, broker: int, path: str, beside: str = "") -> bytes:  # noqa: ARG002 - one log directory
         return self._inside(broker, f"cat /kafka/data/{path}")
 
     def compose(self, *arguments: str) -> bytes:

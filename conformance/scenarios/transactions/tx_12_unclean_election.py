@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.catalogue.examination import Examination, by
-from conformance.scenarios.transactions.tx_01_epochs import WITH_TRANSACTIONS
+from conformance.catalogue.where import Where
 
 MARKER_LOST = Examination(
     name="TX-12",
@@ -14,7 +14,12 @@ MARKER_LOST = Examination(
     ),
     sources=("TX-12", "KAFKA-20716"),
     explanation="They were given a1 before, and are not afterwards. The follower has the record, and lacks the marker.",
-    where=WITH_TRANSACTIONS,
+    where=Where(
+        since="0.11.0.0",
+        why_since="before there were no transactions (KIP-98)",
+        kraft_since="3.9.0",
+        why="before its controller does not look at unclean.leader.election.enable (KAFKA-12670)",
+    ),
     examined=by("transaction_scripts:MARKER_LOST"),
 )
 

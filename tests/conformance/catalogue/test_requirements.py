@@ -12,7 +12,7 @@ from conformance.catalogue.scenario import REQUIREMENT_ID
 from conformance.registry import CATALOGUE
 from oracle.vocabulary import AREAS
 
-ROWS = {"HW": 14, "TR": 9, "LE": 7, "IS": 8, "AC": 7, "EL": 6, "RM": 6, "FE": 5, "RC": 3, "TX": 12}
+ROWS = {"HW": 14, "TR": 9, "LE": 8, "IS": 8, "AC": 7, "EL": 6, "RM": 6, "FE": 5, "RC": 3, "TX": 12}
 IDS = tuple(requirement.id for requirement in REQUIREMENTS)
 
 

@@ -9,8 +9,8 @@ import pytest
 from fault_injection.cluster.backend import Backend, StorageFormatError
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.cluster.bring_up import META_PROPERTIES, format_storage, new_uuid
-from fault_injection.cluster.launches import DATA, SETTINGS, storage_tool_launch, write_files
-from fault_injection.cluster.plan import ClusterPlan, properties
+from fault_injection.cluster.launches import SETTINGS, storage_tool_launch, write_files
+from fault_injection.cluster.plan import DATA, ClusterPlan, properties
 from fault_injection.cluster.relay import DirectRelay
 from fault_injection.cluster.spec import ClusterSpec, Node, ProcessRole
 from fault_injection.releases import JarSet, MetadataMode, find_release, jars_of

@@ -41,13 +41,13 @@ class _Disk(SimpleNamespace):
     def files(self, _: int) -> list[str]:
         return sorted(self.contents)
 
-    def read_file(self, _: int, path: str) -> bytes:
+    def read_file(self, _: int, path: str, beside: str = "") -> bytes:  # noqa: ARG002 - one log directory
         return self.contents[path]
 
-    def write_file(self, _: int, path: str, content: bytes) -> None:
+    def write_file(self, _: int, path: str, content: bytes, beside: str = "") -> None:  # noqa: ARG002 - likewise
         self.contents[path] = content
 
-    def remove_files(self, _: int, *paths: str) -> None:
+    def remove_files(self, _: int, *paths: str, beside: str = "") -> None:  # noqa: ARG002 - likewise
         for path in paths:
             del self.contents[path]
 
