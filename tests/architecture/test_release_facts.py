@@ -28,7 +28,7 @@ EXCEPTIONS = {
     "reports/audit_sarif.py": "the version of SARIF, not of Kafka",
 }
 RELEASE = re.compile(r"(0\.\d+(\.\d+){0,2}|[1-9]\.\d+(\.\d+)?)(/(zookeeper|kraft))?")
-DECLARED = {"since", "before", "message_format_version", "message_format"}
+DECLARED = {"since", "kraft_since", "before", "message_format_version", "message_format"}
 """Parameters that take a release which is told and never compared."""
 DECLARING = {"with_puppets_since"}
 """Functions whose first argument is such a release."""
