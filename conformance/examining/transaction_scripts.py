@@ -91,7 +91,8 @@ class TransactionScript:
 
     def course(self, rules: RuleSet) -> TransactionCourse:
         """Play it by the release's rules, and keep what each request does."""
-        return course_of(self.acts, self.rules(rules))
+        is_replayed = not any(isinstance(act, ElectUncleanly) for act in self.acts)
+        return replace(course_of(self.acts, self.rules(rules)), level=self.level, is_replayed=is_replayed)
 
     def conduct(self, context: ExaminationContext) -> Iterator[QuestionAnswer]:
         """Send it to real brokers.

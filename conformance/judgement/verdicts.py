@@ -104,6 +104,7 @@ def judge_answers(
     asked: Sequence[ComparedAnswer],
     interruption: tuple[str, str] | None,
     promised: Sequence[PromisedAnswer] = (),
+    refused: str | None = None,
 ) -> Verdict:
     """Judge an examination: every answer must be the predicted one.
 
@@ -111,8 +112,9 @@ def judge_answers(
         asked: the questions with both answers; of one that ended early only those that were answered.
         interruption: (verdict word, message) of what ended it early; None if nothing did.
         promised: what was promised; most examinations promise nothing.
+        refused: the first frame that the rules do not allow, if there is one.
     """
-    findings = _question_findings(asked)
+    findings = (*_question_findings(asked), *([Finding("frame", refused, TRACE)] if refused is not None else []))
     conforms = (Conformance.CONFORMS, f"{_counted(len(asked), 'answer')} as predicted")
     conformance, reason = _what_speaks_against(interruption, findings) or conforms
     promise, why = promises_of_answers(promised) if interruption is None else (None, None)

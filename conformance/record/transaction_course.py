@@ -162,12 +162,16 @@ class TransactionCourse:
         lanes: producers, the coordinator, logs: from left to right.
         promised: records that consumers of committed records must be given: acknowledged, and committed as their
             producers were told.
+        level: the cluster's transaction.version, where the script asks for one; else None.
+        is_replayed: whether the wire is replayed by the rules: not where a log is cut, which no frame of these shows.
     """
 
     lanes: tuple[str, ...]
     acts: tuple[CourseAct, ...]
     promised: tuple[str, ...]
     promises: tuple[CoursePromise, ...]
+    level: int | None = None
+    is_replayed: bool = True
 
 
 def write_course(run: RunDirectory, course: TransactionCourse) -> None:

@@ -64,6 +64,8 @@ class FrameEntry(msgspec.Struct, frozen=True, gc=False):
             the first batch, and -1 without idempotence.
         base_offset: where a producer's records were appended.
         batches: the ids of records, sent or fetched, where the gate reads them.
+        transactional_id: whose transaction a partition is added to.
+        commits: what a marker says; ``coordinator_epoch`` is its too.
     """
 
     topic: str | None = None
@@ -99,6 +101,9 @@ class FrameEntry(msgspec.Struct, frozen=True, gc=False):
     base_sequence: int = NONE
     base_offset: int = NONE
     batches: tuple[BatchOfIds, ...] = ()
+    transactional_id: str | None = None
+    commits: bool | None = None
+    coordinator_epoch: int = NONE
 
 
 class Said(msgspec.Struct, frozen=True, gc=False):
@@ -106,6 +111,7 @@ class Said(msgspec.Struct, frozen=True, gc=False):
 
     Attributes:
         acks: what a Produce request wants; None of other frames, as -1 says that all in-sync replicas are waited for.
+        transactional_id: of a producer's request; ``commits`` is what its EndTxn says.
     """
 
     error: int = 0
@@ -116,6 +122,10 @@ class Said(msgspec.Struct, frozen=True, gc=False):
     max_wait_ms: int = 0
     broker_id: int = NONE
     controller_epoch: int = NONE
+    transactional_id: str | None = None
+    producer_id: int = NONE
+    producer_epoch: int = NONE
+    commits: bool | None = None
     partitions: tuple[FrameEntry, ...] | None = None
 
     @property

@@ -14,8 +14,12 @@ from conformance.examining.context import ExaminationContext
 from conformance.interruption import AwaitedStateMissingError
 from conformance.judgement.promises import PromisedAnswer
 from conformance.judgement.verdicts import judge_answers
+from conformance.observation.transaction_frames import refused_frame
 from conformance.record.answers import add_measured, read_measured, read_predicted
+from conformance.record.transaction_course import read_course
+from conformance.record.wire import WIRE_FILE
 from conformance.work_directory import work_directory
+from oracle.rules.transactions import swaps_of, transaction_rules
 from oracle.transactions.promised import PROMISED
 
 if TYPE_CHECKING:
@@ -74,7 +78,19 @@ def judge_examination(run: RunDirectory, about: Run) -> Verdict:
     failure = about.harness_failure
     interruption = None if failure is None else (failure.kind, failure.message)
     asked = compare_answers(run, is_complete=failure is None)
-    return judge_answers(asked, interruption, tuple(_promised(run)))
+    refused = _refused_frame(run, about) if interruption is None else None
+    return judge_answers(asked, interruption, tuple(_promised(run)), refused)
+
+
+def _refused_frame(run: RunDirectory, about: Run) -> str | None:
+    """Return the first frame of a script of transactions that the rules do not allow; None of any other examination."""
+    course = read_course(run)
+    if course is None or not course.is_replayed:
+        return None
+    try:
+        return refused_frame(run.path / WIRE_FILE, transaction_rules(swaps_of(about.rules[0]), course.level))
+    except (OSError, ValueError) as unreadable:
+        return f"the wire cannot be read: {unreadable}"
 
 
 def _promised(run: RunDirectory) -> Iterator[PromisedAnswer]:
