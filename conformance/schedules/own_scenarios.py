@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 import runpy
 import traceback
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from conformance.catalogue.scenario import Scenario
 from conformance.schedules import PYTHON
 from conformance.schedules.schedule_file import ScheduleFileError, error_words, locate, read_schedule
-from conformance.schedules.transaction_file import read_script
 from oracle.schedule import check_structure
 from oracle.schedule_format import decode, encode
 from oracle.steps.step import ScheduleError
@@ -44,13 +44,19 @@ def read_scenarios(path: Path) -> tuple[Entry, ...]:
         ScheduleFileError: it cannot be read, run or understood; says where and why.
     """
     if path.suffix != PYTHON:
-        return (read_script(path) or read_schedule(path),)
+        return (_read_script(path) or read_schedule(path),)
     scenarios = _run(path).get("SCENARIOS")
     if not isinstance(scenarios, tuple | list) or not scenarios:
         raise ScheduleFileError(f"{path}: no tuple SCENARIOS is in it, such as SCENARIOS = (MINE,)")
     for scenario in scenarios:
         _check(path, scenario)
     return tuple(scenarios)
+
+
+def _read_script(path: Path) -> Entry | None:
+    """Read a script of transactions; the model of these is imported for a file alone."""
+    script: Entry | None = import_module("conformance.schedules.transaction_file").read_script(path)
+    return script
 
 
 def locate_own(path: Path, scenario: Entry, error: ScheduleError) -> ScheduleFileError:
