@@ -29,16 +29,21 @@ def broken(script: TransactionScript, version: str) -> dict[str, object]:
         ("HANGS", "3.5.2", {STUCK: [0]}),
         ("JOINS", "3.9.2", {MISSING: ["a2"], UNASKED: ["a1"]}),
         ("LATE_MARKER", "4.1.2", {UNASKED: ["a2"]}),
+        ("MARKER_LOST", "4.4.0", {MISSING: ["a1"], STUCK: [0]}),
     ],
 )
 def test_what_a_defect_breaks(name: str, version: str, what: dict[str, object]) -> None:
     assert broken(ALL[name], version) == KEPT | what
 
 
+OPEN = {"MARKER_LOST"}
+"""What breaks a promise on every release: KAFKA-20716."""
+
+
 @pytest.mark.parametrize("name", sorted(ALL))
 def test_the_newest_release_keeps_every_promise_with_what_new_clusters_have(name: str) -> None:
     if ALL[name].level is None:
-        assert broken(ALL[name], "4.4.0") == KEPT
+        assert (broken(ALL[name], "4.4.0") == KEPT) == (name not in OPEN)
     assert len(broken(ALL[name], "4.4.0")) == len(KEPT)
 
 
