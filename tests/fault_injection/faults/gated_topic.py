@@ -42,6 +42,21 @@ class GatedTopic:
         (error,) = errors
         return error
 
+    def commit_with_offsets(self) -> None:
+        """Commit a transaction with a record and a group's offset, through the gate."""
+        settings = {"bootstrap.servers": relayed_bootstrap(self.cluster), **_QUIET}
+        producer = Producer({**settings, "transactional.id": self.name, "linger.ms": 0})
+        member = Consumer({**settings, "group.id": self.name})
+        try:
+            producer.init_transactions(DEADLINE_S)
+            producer.begin_transaction()
+            producer.produce(self.name, b"in a transaction")
+            offsets = [TopicPartition(self.name, 0, 1)]
+            producer.send_offsets_to_transaction(offsets, member.consumer_group_metadata(), DEADLINE_S)
+            producer.commit_transaction(DEADLINE_S)
+        finally:
+            member.close()
+
     def records(self) -> list[bytes | None]:
         """Read all records through the gate, as far as they are committed."""
         consumer = Consumer({"bootstrap.servers": relayed_bootstrap(self.cluster), "group.id": "unused", **_QUIET})

@@ -55,6 +55,7 @@ def test_every_point_of_a_release_catches_a_frame(topic: GatedTopic) -> None:
     with FaultAccount(cluster) as account:  # it raises for every point that caught nothing
         for name in names:
             account.inject(gate_faults.delay(gate, name, Point(name), 5))
+        topic.commit_with_offsets()
         victim = gated_topic(cluster, gate, "deleted")
         assert victim.produce() == ""
         assert victim.records() == [b"m"]
