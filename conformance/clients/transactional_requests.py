@@ -152,6 +152,7 @@ class TransactionalRequests:
         self._id, self._level = transactional_id, level
         self._newest = NEWEST_OF_LEVEL_2 if self.has_epochs else NEWEST
         self._connections: dict[int, PuppetConnection] = {}
+        self._apart: list[PuppetConnection] = []
         self._coordinators: dict[int, int] = {}
 
     @property
@@ -165,7 +166,7 @@ class TransactionalRequests:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for connection in self._connections.values():
+        for connection in (*self._connections.values(), *self._apart):
             connection.close()
 
     # What producers ask.
@@ -326,6 +327,7 @@ class TransactionalRequests:
         broker = self.broker_of(request)
         version = self._version(self._connection(broker), request.api_key)
         connection = self._connected(broker)
+        self._apart.append(connection)
         connection.send(request.framed(version))
 
         def answer() -> ProducerAnswer:

@@ -142,7 +142,11 @@ class PuppetConnection:
         """
         asked = self.newest_version(api_key) if version is None else version
         message = self._messages[api_key]
-        self.send(request_frame(message, asked, values, next(self._correlation_ids), self._client_id))
+        frame = request_frame(message, asked, values, next(self._correlation_ids), self._client_id)
+        try:
+            self.send(frame)
+        except PuppetError as failed:
+            raise PuppetError(f"no answer to {message.request.name} v{asked}: {failed}") from failed
         return self.answer(api_key, asked)
 
     def send(self, frame: bytes) -> None:
