@@ -144,9 +144,9 @@ class PuppetConnection:
         message = self._messages[api_key]
         frame = request_frame(message, asked, values, next(self._correlation_ids), self._client_id)
         try:
-            self.send(frame)
-        except PuppetError as failed:
-            raise PuppetError(f"no answer to {message.request.name} v{asked}: {failed}") from failed
+            self._connected().sendall(frame)
+        except OSError as failed:
+            raise self._unanswered(message, asked, failed) from failed
         return self.answer(api_key, asked)
 
     def send(self, frame: bytes) -> None:
@@ -175,10 +175,13 @@ class PuppetConnection:
             (length,) = _LENGTH.unpack(_received(connected, _LENGTH.size))
             body = _received(connected, length)
         except OSError as failed:
-            self.close()
-            reason = str(failed) or type(failed).__name__
-            raise PuppetError(f"{self._named}: no answer to {message.request.name} v{version}: {reason}") from failed
+            raise self._unanswered(message, version, failed) from failed
         return message.response.decode(body, version=version, header=True)
+
+    def _unanswered(self, message: Message, version: int, failed: OSError) -> PuppetError:
+        self.close()
+        reason = str(failed) or type(failed).__name__
+        return PuppetError(f"{self._named}: no answer to {message.request.name} v{version}: {reason}")
 
     def close(self) -> None:
         """Close the connection; the next question opens a new one."""
