@@ -190,6 +190,9 @@ TELLING_WHO_LEADS = (
 TO_CONTROLLER = (PointName.ALTER_PARTITION_REQUEST, PointName.ALTER_PARTITION_RESPONSE)
 """Points on the channel by which a leader asks the controller to change the ISR."""
 
+CONSUMER_OFFSETS, TRANSACTION_STATE = "__consumer_offsets", "__transaction_state"
+"""Topics of Kafka's own: whoever leads a partition of one of them coordinates groups, or transactional ids."""
+
 AREAS = {
     "HW": "High watermark and log end offset",
     "TR": "Truncation, loss and divergence",

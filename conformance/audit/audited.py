@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from conformance.audit.cluster import MIN_ISR, NO_LEADER, UNCLEAN, NotSeen, seen
 from conformance.audit.finding import Ground, Unseen
-from conformance.audit.own_topics import TRANSACTION_STATE
 from conformance.audit.release_seen import METADATA_VERSION, ReleaseSeen, metadata_mode
 from oracle.rules.by_version import rules_for
+from oracle.rules.transactions import TRANSACTION_FEATURE
 from oracle.rules.unclean_election import heeded
-from oracle.vocabulary import Acks, MetadataMode
+from oracle.vocabulary import TRANSACTION_STATE, Acks, MetadataMode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from conformance.audit.cluster import ClusterSeen, PartitionSeen, Setting, TopicSeen
     from oracle.rules.rule_set import RuleSet
 
-ELIGIBLE_FEATURE, TRANSACTION_FEATURE = "eligible.leader.replicas.version", "transaction.version"
+ELIGIBLE_FEATURE = "eligible.leader.replicas.version"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ from conformance.audit.cluster import MIN_ISR, UNCLEAN, Source
 from conformance.audit.finding import AuditCheck, AuditFinding, Ground, Severity, Unseen, setting_ground
 from conformance.audit.losses import loss_words
 from conformance.audit.mends import set_on_brokers, set_on_topic, upgrade_feature
-from conformance.audit.own_topics import TRANSACTION_STATE
-from oracle.vocabulary import Acks
+from oracle.vocabulary import TRANSACTION_STATE, Acks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,15 +10,14 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from conformance.audit.audited import TRANSACTION_FEATURE
 from conformance.audit.finding import AuditCheck, AuditFinding, Ground, Severity, Unseen
 from conformance.audit.mends import upgrade_feature
-from conformance.audit.own_topics import TRANSACTION_STATE
 from conformance.catalogue.examination import Examination, Levelled
 from conformance.catalogue.ladder import LADDER
 from conformance.registry import select
-from oracle.rules.transactions import rules_of, swaps_of, transaction_rules
+from oracle.rules.transactions import TRANSACTION_FEATURE, rules_of, swaps_of, transaction_rules
 from oracle.transactions.promised import MISSING, PROMISED, STUCK, UNASKED
+from oracle.vocabulary import TRANSACTION_STATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from conformance.audit.audited import TRANSACTION_FEATURE
 from conformance.audit.checks_of_transactions import (
     LATE_REQUESTS,
     TRANSACTION_VERSION,
@@ -26,6 +25,7 @@ from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.signs import PromiseSign
 from conformance.line import NEWEST, Line, line_named
 from conformance.registry import select
+from oracle.rules.transactions import TRANSACTION_FEATURE
 from oracle.schedule import TopicSettings
 from oracle.transactions.promised import PROMISED
 

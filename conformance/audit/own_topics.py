@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.audit.cluster import NotSeen
+from oracle.vocabulary import CONSUMER_OFFSETS, TRANSACTION_STATE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from conformance.audit.cluster import BrokerSeen
-
-TRANSACTION_STATE = "__transaction_state"
-"""The topic that is there once somebody had a transaction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +30,7 @@ class OwnTopic:
 
 
 OWN_TOPICS = {
-    "__consumer_offsets": OwnTopic("offsets.topic.replication.factor", "committed offsets"),
+    CONSUMER_OFFSETS: OwnTopic("offsets.topic.replication.factor", "committed offsets"),
     TRANSACTION_STATE: OwnTopic("transaction.state.log.replication.factor", "the state of transactions", 22),
     "__share_group_state": OwnTopic(
         "share.coordinator.state.topic.replication.factor", "the state of share groups", 76

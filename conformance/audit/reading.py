@@ -23,7 +23,7 @@ from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 
 from conformance.audit.asking import BrokerAsker
 from conformance.audit.cluster import MIN_ISR, UNCLEAN, BrokerSeen, ClusterSeen, NotSeen, QuorumSeen, Source, Spoken
-from conformance.audit.own_topics import TRANSACTION_STATE, possible
+from conformance.audit.own_topics import possible
 from conformance.audit.told import (
     EligibleTold,
     directory_errors_told,
@@ -37,6 +37,7 @@ from conformance.clients import CLIENT
 from conformance.clients.client_settings import ClientSettings
 from conformance.clients.connecting import UnreadableClusterError, connected
 from fault_injection.releases import UsageError
+from oracle.vocabulary import TRANSACTION_STATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -30,6 +30,7 @@ from fault_injection.waiting import until
 from fault_injection.wire.codec_schemas import Message
 from oracle.error_codes import ErrorCode
 from oracle.transactions.play import ABORT, COMMIT
+from oracle.transactions.state import NO_EFFECT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -62,18 +63,8 @@ EVERY_TRANSACTION_ITS_EPOCH = 2
 """The transaction.version from which on that is so."""
 OF_GROUP, OF_TRANSACTION = 0, 1
 """The kinds of coordinator that FindCoordinator is asked for."""
-WAITS = frozenset(
-    {
-        ErrorCode.CONCURRENT_TRANSACTIONS,
-        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
-        ErrorCode.COORDINATOR_NOT_AVAILABLE,
-        ErrorCode.NOT_COORDINATOR,
-        ErrorCode.NOT_LEADER_OR_FOLLOWER,
-        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-        ErrorCode.NOT_ENOUGH_REPLICAS,
-    }
-)
-"""Answers after which clients ask again; the last one is also what a leader says whose coordinator is not there yet."""
+WAITS = NO_EFFECT | {ErrorCode.CONCURRENT_TRANSACTIONS}
+"""Answers after which clients ask again."""
 MOVED = frozenset({ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_NOT_AVAILABLE})
 """Answers after which they look for the coordinator again first."""
 CLIENT_ID = "kafka-conformance-transactional"
@@ -290,10 +281,7 @@ class TransactionalRequests:
 
     def _told(self, request: ProducerRequest) -> ProducerAnswer | None:
         try:
-            connection = self._connection(self.broker_of(request))
-            version = self._version(connection, request.api_key)
-            connection.send(request.framed(version))
-            answer = request.read(connection.answer(request.api_key, version))
+            answer = self._sent(self._connection(self.broker_of(request)), request)()
         except PuppetError:
             if request.partition is not None:
                 raise
@@ -324,18 +312,14 @@ class TransactionalRequests:
 
         What is returned raises ``PuppetError`` if there is none.
         """
-        broker = self.broker_of(request)
-        version = self._version(self._connection(broker), request.api_key)
-        connection = self._connected(broker)
+        connection = self._connected(self.broker_of(request))
         self._apart.append(connection)
+        return self._sent(connection, request)
+
+    def _sent(self, connection: PuppetConnection, request: ProducerRequest) -> Callable[[], ProducerAnswer]:
+        version = self._version(connection, request.api_key)
         connection.send(request.framed(version))
-
-        def answer() -> ProducerAnswer:
-            told = request.read(connection.answer(request.api_key, version))
-            connection.close()
-            return told
-
-        return answer
+        return lambda: request.read(connection.answer(request.api_key, version))
 
     # What there is.
 

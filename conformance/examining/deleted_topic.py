@@ -19,7 +19,7 @@ from conformance.probes.replica_probe import ReplicaProbe
 from conformance.record.directory import slug
 from conformance.running.election_requests import request_settings
 from conformance.running.topic_requests import remove_topic
-from fault_injection.cluster.readiness import await_unregistered, registered_brokers
+from fault_injection.cluster.readiness import registered_brokers
 from fault_injection.cluster.spec import ClusterSpec
 from fault_injection.waiting import until
 from oracle.events import TopicDeleted
@@ -140,8 +140,7 @@ def _before_deletion(crashing: CrashedPartition) -> Iterator[QuestionAnswer]:
 
 def _after_deletion(place: ExaminationCluster) -> Iterator[QuestionAnswer]:
     """Crash broker 1 once more, and see what becomes of it and of the controller."""
-    place.cluster.kill(CRASHING)
-    await_unregistered(place.cluster, CRASHING)
+    place.kill(CRASHING)
     is_registered = _starts(place)
     yield QuestionAnswer(REGISTERED_AGAIN, is_registered)
     has_ended = not place.cluster.is_alive(CRASHING)

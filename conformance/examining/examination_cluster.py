@@ -112,6 +112,17 @@ class ExaminationCluster:
         if delivery.error is not None:
             raise NotSeenError(f"{topic}-{partition} refused record {record_id}: {delivery.error}")
 
+    def kill(self, broker: int) -> None:
+        """Kill a broker, and wait until the controller has noticed."""
+        self.cluster.kill(broker)
+        await_unregistered(self.cluster, broker)
+
+    def start(self, *brokers: int) -> None:
+        """Start brokers with their old files, and wait until they are registered."""
+        for broker in brokers:
+            self.cluster.start_broker(broker)
+        await_registered(self.cluster, *brokers)
+
     def await_leads(self, leader: int, topic: str, isr: tuple[int, ...]) -> None:
         """Wait until a leader says itself that it leads a topic's first partition with an ISR."""
 
@@ -171,8 +182,7 @@ class CrashedPartition:
 
     def kill(self, broker: int) -> None:
         """Kill a broker, and wait until the controller has noticed."""
-        self.place.cluster.kill(broker)
-        await_unregistered(self.place.cluster, broker)
+        self.place.kill(broker)
 
     def stop(self, broker: int) -> None:
         """Stop a broker gracefully, and wait until the controller has noticed."""
@@ -185,8 +195,7 @@ class CrashedPartition:
 
     def start(self, broker: int) -> None:
         """Start a broker with its old files, and wait until it is registered."""
-        self.place.cluster.start_broker(broker)
-        await_registered(self.place.cluster, broker)
+        self.place.start(broker)
 
     def await_view(self, holds: Callable[[CommittedPartition], bool], what: str) -> CommittedPartition:
         """Wait until the controller has committed something."""

@@ -11,20 +11,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from conformance.clients.transactional_requests import (
-    ADD_OFFSETS_TO_TXN,
-    ADD_PARTITIONS_TO_TXN,
-    END_TXN,
-    INIT_PRODUCER_ID,
-    TXN_OFFSET_COMMIT,
-    WAITS,
-)
+from conformance.clients.transactional_requests import WAITS
 from fault_injection.cluster.relay import CLIENTS
-from fault_injection.puppets.connection import PRODUCE
 from fault_injection.waiting import until
 from fault_injection.wire.gate import GateError
 from fault_injection.wire.gate_events import HOLDING, HoldStatus
-from fault_injection.wire.points import Point
+from fault_injection.wire.points import POINTS, Point, PointKind
 from oracle.error_codes import ErrorCode
 from oracle.vocabulary import PointName
 
@@ -35,15 +27,6 @@ if TYPE_CHECKING:
     from fault_injection.wire.messages import ResponseView
     from fault_injection.wire.proxy import GateProxy
 
-POINTS = {
-    PRODUCE: PointName.PRODUCE_REQUEST,
-    INIT_PRODUCER_ID: PointName.INIT_PRODUCER_ID_REQUEST,
-    ADD_PARTITIONS_TO_TXN: PointName.ADD_PARTITIONS_TO_TXN_REQUEST,
-    ADD_OFFSETS_TO_TXN: PointName.ADD_OFFSETS_TO_TXN_REQUEST,
-    END_TXN: PointName.END_TXN_REQUEST,
-    TXN_OFFSET_COMMIT: PointName.TXN_OFFSET_COMMIT_REQUEST,
-}
-"""Where a producer's request is held, by its api."""
 DEADLINE_S = 30.0
 
 
@@ -70,7 +53,9 @@ class LateRequests:
             DeadlineExceededError: it did not come by.
         """
         broker = self.requests.broker_of(request)
-        self.gate.arm(name, Point(POINTS[request.api_key], CLIENTS, broker))
+        is_asked = PointKind(request.api_key, "request")
+        point = next(point for point, kind in POINTS.items() if kind == is_asked)
+        self.gate.arm(name, Point(point, CLIENTS, broker))
         answer = self.requests.sent_apart(request)
         self.await_caught(name)
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from conformance.clients.topics import TopicError, create_spread_topic
-from fault_injection.cluster.readiness import await_registered, await_unregistered
 from fault_injection.waiting import until
 from oracle.transactions.play import PARTITIONS
 from oracle.transactions.script import ALONE, TAKEN_OVER
+from oracle.vocabulary import CONSUMER_OFFSETS, TRANSACTION_STATE
 
 if TYPE_CHECKING:
     from conformance.clients.transactional_requests import TransactionalRequests
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 DEADLINE_S = 40.0
 BROKERS = (1, 2, 3)
-TRANSACTION_LOG = "__transaction_state"
-COORDINATED = (TRANSACTION_LOG, "__consumer_offsets")
-"""Whoever leads the partition of one of these is a coordinator."""
 THERE_ALREADY = "TOPIC_ALREADY_EXISTS"
 
 
@@ -33,7 +30,7 @@ def have_coordinators_replicated(place: ExaminationCluster) -> None:
     Raises:
         TopicError: they were not created.
     """
-    for topic in COORDINATED:
+    for topic in (TRANSACTION_STATE, CONSUMER_OFFSETS):
         try:
             create_spread_topic(place.addresses, topic, [BROKERS[::-1]], {"cleanup.policy": "compact"})
         except TopicError as refused:
@@ -64,8 +61,9 @@ class BrokerFailures:
             DeadlineExceededError: none is.
         """
         former = self.requests.coordinator()
-        self._await_in_sync(TRANSACTION_LOG, 0, former)
+        self._await_in_sync(TRANSACTION_STATE, 0, former)
         self._kill(former)
+        self._follow(former)
 
         def another() -> bool:
             self.requests.forget_coordinators()
@@ -83,6 +81,7 @@ class BrokerFailures:
         former = self.requests.leader_of(partition)
         self._await_in_sync(self.topic, partition, former)
         self._kill(former)
+        self._follow(former)
         return TAKEN_OVER
 
     def lose_follower(self, partition: int) -> str:
@@ -94,6 +93,7 @@ class BrokerFailures:
         leader = self.requests.leader_of(partition)
         (follower,) = set(self.place.metadata(leader, self.topic, partition).replicas) - {leader}
         self._kill(follower)
+        self._follow(follower)
         until(
             lambda: self.place.metadata(leader, self.topic, partition).isr == (leader,),
             deadline_s=DEADLINE_S,
@@ -108,20 +108,16 @@ class BrokerFailures:
             DeadlineExceededError: it does not.
         """
         follower, leader = self.killed[-1], self.requests.leader_of(partition)
-        self.place.cluster.kill(leader)
-        await_unregistered(self.place.cluster, leader)
-        self.place.cluster.start_broker(follower)
-        await_registered(self.place.cluster, follower)
-        self.killed[-1] = leader
-        self.requests.moved(partition, self._next_leader(partition, leader))
+        self._kill(leader)
+        self.place.start(follower)
+        self.killed.remove(follower)
+        self._follow(leader)
         return TAKEN_OVER
 
     def close(self) -> None:
         """Start every broker that was killed, and wait until it is registered."""
-        for broker in self.killed:
-            self.place.cluster.start_broker(broker)
         if self.killed:
-            await_registered(self.place.cluster, *self.killed)
+            self.place.start(*self.killed)
 
     def _await_in_sync(self, topic: str, partition: int, leader: int) -> None:
         """Wait until every replica has what the leader has: the one that is elected lacks nothing."""
@@ -132,9 +128,11 @@ class BrokerFailures:
         )
 
     def _kill(self, broker: int) -> None:
-        self.place.cluster.kill(broker)
         self.killed.append(broker)
-        await_unregistered(self.place.cluster, broker)
+        self.place.kill(broker)
+
+    def _follow(self, broker: int) -> None:
+        """Have requests go to whoever leads what a broker led."""
         for partition in range(PARTITIONS):
             if self.requests.leader_of(partition) == broker:
                 self.requests.moved(partition, self._next_leader(partition, broker))

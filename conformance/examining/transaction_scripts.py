@@ -21,7 +21,7 @@ from conformance.record.directory import slug
 from fault_injection.cluster.client_links import relayed_client_address
 from fault_injection.cluster.spec import ClusterSpec
 from fault_injection.waiting import DeadlineExceededError
-from oracle.rules.transactions import swaps_of, transaction_rules
+from oracle.rules.transactions import TRANSACTION_FEATURE, swaps_of, transaction_rules
 from oracle.transactions.courses import check_possible
 from oracle.transactions.play import PARTITIONS
 from oracle.transactions.script import (
@@ -51,8 +51,6 @@ if TYPE_CHECKING:
     from oracle.rules.transactions import TransactionRules
     from oracle.transactions.script import TransactionAct
 
-FEATURE = "transaction.version"
-
 
 @dataclass(frozen=True, slots=True)
 class TransactionScript:
@@ -69,7 +67,7 @@ class TransactionScript:
     def steps(self) -> tuple[str, ...]:
         """Return what is done, line by line."""
         begin = f"create a topic with {PARTITIONS} partitions of three replicas"
-        level = () if self.level is None else (f"format a cluster with {FEATURE} {self.level}",)
+        level = () if self.level is None else (f"format a cluster with {TRANSACTION_FEATURE} {self.level}",)
         return (*level, begin, *(act.text for act in self.acts))
 
     def at_level(self, level: int | None) -> TransactionScript:
@@ -112,7 +110,7 @@ class TransactionScript:
 
 @contextmanager
 def _performed(context: ExaminationContext, script: TransactionScript) -> Iterator[Performance]:
-    features = {} if script.level is None else {FEATURE: script.level}
+    features = {} if script.level is None else {TRANSACTION_FEATURE: script.level}
     rules = script.rules(context.rules)
     spec = ClusterSpec(context.release, context.metadata, features=features, client_links=True)
     topic = slug(context.run.path.name)

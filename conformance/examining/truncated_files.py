@@ -27,7 +27,7 @@ from conformance.probes.connection import BrokerConnection
 from conformance.probes.replica import served_records
 from conformance.probes.segments import SEGMENT_SUFFIX, batch_positions, records_of
 from conformance.running.election_requests import request_election
-from fault_injection.cluster.readiness import await_registered, await_unregistered
+from fault_injection.cluster.readiness import await_unregistered
 from fault_injection.cluster.spec import ClusterSpec
 from fault_injection.waiting import until
 from fault_injection.wire.points import Point
@@ -201,8 +201,7 @@ def _depose(place: ExaminationCluster) -> None:
 
 
 def _start(place: ExaminationCluster) -> None:
-    place.cluster.start_broker(OLD_LEADER)
-    await_registered(place.cluster, OLD_LEADER)
+    place.start(OLD_LEADER)
     for topic in CONFIGS:
         place.await_leads(NEW_LEADER, topic, (OLD_LEADER, NEW_LEADER))
 

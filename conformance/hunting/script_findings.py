@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.examination import Examination
+from conformance.hunting.shrinking import parts_left_out
 from conformance.record.answers import read_compared, read_measured
 from conformance.record.verdict import Conformance
 from conformance.schedules.transaction_file import word_of
@@ -71,23 +72,13 @@ def shrunk(acts: Acts, rules: Sequence[TransactionRules], is_shown: Callable[[Ac
         rules: by which every shorter script must be possible; an act that is not without those left out goes too.
         is_shown: tells whether another script shows it too.
     """
-    while (shorter := _one_round(acts, rules, is_shown)) != acts:
+
+    def without(known: Acts, start: int, end: int) -> Acts:
+        shorter = possible((*known[:start], *known[end:]), rules)
+        return shorter if len(shorter) < len(known) and is_shown(shorter) else known
+
+    while (shorter := parts_left_out(acts, len, without)) != acts:
         acts = shorter
-    return acts
-
-
-def _one_round(acts: Acts, rules: Sequence[TransactionRules], is_shown: Callable[[Acts], bool]) -> Acts:
-    """Leave out halves of a script, then quarters, and so on down to single acts, each from the end."""
-    length = max(1, len(acts) // 2)
-    while length:
-        end = len(acts) - 1  # the last one is the look at the end
-        while end > 0:
-            start = max(0, end - length)
-            shorter = possible((*acts[:start], *acts[end:]), rules)
-            if len(shorter) < len(acts) and is_shown(shorter):
-                acts = shorter
-            end = min(start, len(acts) - 1)
-        length //= 2
     return acts
 
 

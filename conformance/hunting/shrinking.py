@@ -9,7 +9,7 @@ which that takes no time, or brokers.
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from conformance.hunting.legal_steps import DroppedError, retaken
 from oracle.schedule import TopicSettings
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from oracle.steps.step import Step
 
     Size = tuple[int, int]
+
+Whole = TypeVar("Whole")
 
 
 def size_of(schedule: Schedule) -> Size:
@@ -63,16 +65,33 @@ def shrunk(schedule: Schedule, rules: RuleSet, is_shown: Callable[[Schedule], bo
     return schedule
 
 
-def _one_round(schedule: Schedule, rules: RuleSet, is_shown: Callable[[Schedule], bool]) -> Schedule:
-    length = max(1, len(schedule.steps) // 2)
+def parts_left_out(
+    whole: Whole, length_of: Callable[[Whole], int], without: Callable[[Whole, int, int], Whole]
+) -> Whole:
+    """Leave out halves, then quarters, and so on down to single parts, each from the end; the last part stays.
+
+    Args:
+        whole: a schedule, or the acts of a script.
+        length_of: says how many parts it has.
+        without: returns it without the parts from one place up to another if that shows the finding still, else itself.
+    """
+    length = max(1, length_of(whole) // 2)
     while length:
-        end = len(schedule.steps) - 1  # the last one is the checkpoint at the end
+        end = length_of(whole) - 1
         while end > 0:
             start = max(0, end - length)
-            fewer = replace(schedule, steps=(*schedule.steps[:start], *schedule.steps[end:]))
-            schedule = _if_shown(fewer, schedule, rules, is_shown)
-            end = min(start, len(schedule.steps) - 1)
+            whole = without(whole, start, end)
+            end = min(start, length_of(whole) - 1)
         length //= 2
+    return whole
+
+
+def _one_round(schedule: Schedule, rules: RuleSet, is_shown: Callable[[Schedule], bool]) -> Schedule:
+    def without(known: Schedule, start: int, end: int) -> Schedule:
+        fewer = replace(known, steps=(*known.steps[:start], *known.steps[end:]))
+        return _if_shown(fewer, known, rules, is_shown)
+
+    schedule = parts_left_out(schedule, lambda known: len(known.steps), without)
     for plainer in _plainer(schedule):
         schedule = _if_shown(plainer, schedule, rules, is_shown)
     return schedule

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.record.wire import PRODUCE, frame_of
-from conformance.record.wire_lines import lines_of
+from conformance.record.wire import PRODUCE
 from oracle.error_codes import ErrorCode
 from oracle.transactions.frames import FrameReplay
 from oracle.transactions.play import GROUP
@@ -25,10 +24,10 @@ from oracle.transactions.state import (
     Record,
     WriteTxnMarker,
 )
+from oracle.vocabulary import CONSUMER_OFFSETS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
     from conformance.record.wire import FrameEntry, TracedFrame
     from oracle.rules.transactions import TransactionRules
@@ -37,38 +36,29 @@ if TYPE_CHECKING:
 INIT_PRODUCER_ID, END_TXN, MARKERS = "InitProducerId", "EndTxn", "WriteTxnMarkers"
 ADD_PARTITIONS, ADD_OFFSETS, COMMIT_OFFSET = "AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit"
 OF_PRODUCERS = frozenset({PRODUCE, INIT_PRODUCER_ID, ADD_PARTITIONS, ADD_OFFSETS, END_TXN, COMMIT_OFFSET})
-CLIENTS = -1
-GROUPS = "__consumer_offsets"
-UNDECIDED = "held"
-"""The outcome in the line of a frame that waits in the gate: another line says what became of it."""
 LONE = "aborted"
 """The outcome of an answer that nobody hears."""
 
 
-def refused_frame(path: Path, rules: TransactionRules) -> str | None:
+def refused_frame(frames: Iterable[TracedFrame], rules: TransactionRules) -> str | None:
     """Return the first frame that the rules do not allow, in words; None if they allow all.
 
     Args:
-        path: the run's wire; it has one transactional id.
+        frames: of a run, each once, with its fate; there is one transactional id.
         rules: the release's.
-
-    Raises:
-        OSError: it cannot be read.
-        ValueError: likewise.
     """
     replay = _TransactionalWire(rules)
-    for _, is_sent, frame in sorted(_moments(path), key=lambda one: one[:2]):
+    for _, is_sent, frame in sorted(_moments(frames), key=lambda one: one[:2]):
         why = replay.sent(frame) if is_sent else replay.take(frame)
         if why is not None:
             return f"frame {frame.seq}, {frame.api} {frame.direction}: {why}"
     return None if replay.requests else "no request of a producer is on the wire"
 
 
-def _moments(path: Path) -> Iterator[tuple[int, bool, TracedFrame]]:
+def _moments(frames: Iterable[TracedFrame]) -> Iterator[tuple[int, bool, TracedFrame]]:
     """Yield requests when they left the gate, and answers when they came there; markers first when they were sent."""
-    for line in lines_of(path):
-        frame = frame_of(line)
-        if frame is None or frame.outcome == UNDECIDED or frame.api not in OF_PRODUCERS | {MARKERS}:
+    for frame in frames:
+        if frame.api not in OF_PRODUCERS | {MARKERS}:
             continue
         if frame.direction == "response":
             yield frame.arrived_ns, False, frame
@@ -122,7 +112,7 @@ class _TransactionalWire:
         said = frame.said
         if frame.api == MARKERS:
             yield from self._markers(said.entries)
-        elif frame.source != CLIENTS:
+        elif frame.link != "client":
             return
         elif frame.api == INIT_PRODUCER_ID:
             yield ("", 0), InitProducerId(said.producer_epoch if said.producer_epoch != NO_EPOCH else None)
@@ -148,7 +138,7 @@ class _TransactionalWire:
                 continue
             if self._first_coordinator_epoch is None:
                 self._first_coordinator_epoch = entry.coordinator_epoch
-            partition = entry.partition if entry.topic != GROUPS else GROUP
+            partition = entry.partition if entry.topic != CONSUMER_OFFSETS else GROUP
             epoch = entry.coordinator_epoch - self._first_coordinator_epoch
             marker = WriteTxnMarker(entry.producer_epoch, partition, bool(entry.commits), epoch)
             yield (entry.topic or "", entry.partition), marker

@@ -27,7 +27,7 @@ import yaml
 from conformance.catalogue.examination import Examination, by
 from conformance.scenarios.transactions.tx_01_epochs import WITH_TRANSACTIONS, WITH_VERSIONS
 from conformance.schedules.schedule_file import ScheduleFileError, key_line, read_yaml, value_at
-from oracle.rules.transactions import TRANSACTION_VERSIONS
+from oracle.rules.transactions import TRANSACTION_FEATURE, TRANSACTION_VERSIONS
 from oracle.steps.step import ScheduleError
 from oracle.transactions.play import PARTITIONS
 from oracle.transactions.script import (
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from conformance.catalogue.examination import ExaminationSubject
     from oracle.transactions.script import TransactionAct
 
-ACTS, LEVEL = "transactions", "transaction.version"
+ACTS, LEVEL = "transactions", TRANSACTION_FEATURE
 """The keys of a file that has a script: its acts, and the cluster's transaction.version if it is not the usual one."""
 PRODUCERS_MAX = 9
 KEYS = ("id", "requirement", "sources", LEVEL, ACTS)

@@ -16,8 +16,9 @@ from conformance.judgement.promises import PromisedAnswer
 from conformance.judgement.verdicts import judge_answers
 from conformance.observation.transaction_frames import refused_frame
 from conformance.record.answers import add_measured, read_measured, read_predicted
+from conformance.record.directory import RunDirectoryError
 from conformance.record.transaction_course import read_course
-from conformance.record.wire import WIRE_FILE
+from conformance.record.wire import frames_of
 from conformance.work_directory import work_directory
 from oracle.rules.transactions import swaps_of, transaction_rules
 from oracle.transactions.promised import PROMISED
@@ -88,8 +89,8 @@ def _refused_frame(run: RunDirectory, about: Run) -> str | None:
     if course is None or not course.is_replayed:
         return None
     try:
-        return refused_frame(run.path / WIRE_FILE, transaction_rules(swaps_of(about.rules[0]), course.level))
-    except (OSError, ValueError) as unreadable:
+        return refused_frame(frames_of(run), transaction_rules(swaps_of(about.rules[0]), course.level))
+    except RunDirectoryError as unreadable:
         return f"the wire cannot be read: {unreadable}"
 
 

@@ -29,6 +29,7 @@ from oracle.vocabulary import MetadataMode
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+TRANSACTION_FEATURE = "transaction.version"
 TRANSACTION_VERSIONS = (0, 1, 2)
 HAS_FEATURE = since("4.0.0")
 

@@ -17,25 +17,13 @@ from oracle.error_codes import ErrorCode
 from oracle.transactions import coordinator as coordinators
 from oracle.transactions import leader as leaders
 from oracle.transactions.play import PARTITIONS
-from oracle.transactions.state import Answer, Coordinator, EndTxn, PartitionLog, TxnPhase, WriteTxnMarker
+from oracle.transactions.state import NO_EFFECT, Answer, Coordinator, EndTxn, PartitionLog, TxnPhase, WriteTxnMarker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from oracle.rules.transactions import TransactionRules
     from oracle.transactions.state import Request
-
-NO_EFFECT = frozenset(
-    {
-        ErrorCode.NOT_COORDINATOR,
-        ErrorCode.COORDINATOR_NOT_AVAILABLE,
-        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
-        ErrorCode.NOT_LEADER_OR_FOLLOWER,
-        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-        ErrorCode.NOT_ENOUGH_REPLICAS,
-    }
-)
-"""Errors of a broker that has not looked at the request."""
 
 
 class FrameWorld(NamedTuple):

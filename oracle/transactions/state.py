@@ -179,6 +179,19 @@ class Answer(NamedTuple):
     epoch: int = NO_EPOCH
 
 
+NO_EFFECT = frozenset(
+    {
+        ErrorCode.NOT_COORDINATOR,
+        ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.NOT_ENOUGH_REPLICAS,
+    }
+)
+"""Errors of a broker that has not looked at the request; the last one is of a leader whose coordinator is not there."""
+
+
 def put(values: tuple[Value, ...], index: int, value: Value) -> tuple[Value, ...]:
     """Return values with another one at an index."""
     return (*values[:index], value, *values[index + 1 :])

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from conformance.audit.audit import Audit, audit
-from conformance.audit.audited import ELIGIBLE_FEATURE, TRANSACTION_FEATURE, Audited, Producers
+from conformance.audit.audited import ELIGIBLE_FEATURE, Audited, Producers
 from conformance.audit.cluster import (
     MIN_ISR,
     NO_LEADER,
@@ -22,9 +22,9 @@ from conformance.audit.cluster import (
     Spoken,
     TopicSeen,
 )
-from conformance.audit.own_topics import TRANSACTION_STATE
 from conformance.audit.release_seen import METADATA_VERSION, known_lines, release_seen
-from oracle.vocabulary import Acks
+from oracle.rules.transactions import TRANSACTION_FEATURE
+from oracle.vocabulary import TRANSACTION_STATE, Acks
 
 if TYPE_CHECKING:
     from collections.abc import Callable

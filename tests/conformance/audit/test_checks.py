@@ -10,10 +10,9 @@ from conformance.audit.audit import CHECKS, UnseenRow, audit
 from conformance.audit.audited import Audited, Producers
 from conformance.audit.cluster import MIN_ISR, NotSeen, QuorumSeen, Setting, Source, TopicSeen
 from conformance.audit.defects import defects_seen
-from conformance.audit.own_topics import TRANSACTION_STATE
 from conformance.audit.release_seen import known_lines, release_seen
 from conformance.line import line_named
-from oracle.vocabulary import Acks
+from oracle.vocabulary import TRANSACTION_STATE, Acks
 from tests.conformance.audit.made_clusters import (
     BROKERS_HAVE,
     MISTAKES,

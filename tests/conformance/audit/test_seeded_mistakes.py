@@ -13,11 +13,11 @@ import pytest
 from confluent_kafka import Producer
 
 from conformance.audit.audit import CHECKS
-from conformance.audit.own_topics import TRANSACTION_STATE
 from conformance.audit.release_seen import known_lines
 from conformance.line import line_named
 from fault_injection.cluster.readiness import await_registered
 from fault_injection.releases import find_release, jars_of
+from oracle.vocabulary import TRANSACTION_STATE
 from tests.conformance.audit.made_clusters import WEAK
 from tests.conformance.audit.seeded_clusters import (
     GOOD,

@@ -9,21 +9,21 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from conformance.audit.audit import audit
-from conformance.audit.audited import TRANSACTION_FEATURE, Audited
+from conformance.audit.audited import Audited
 from conformance.audit.baseline import baseline_text, read_baseline
 from conformance.audit.checks_of_transactions import LATE_REQUESTS, TRANSACTION_VERSION, broken_by, script_at
 from conformance.audit.cluster import NotSeen
 from conformance.audit.demonstrated_defects import late_request_twins
 from conformance.audit.demonstrated_topics import example, found_by
 from conformance.audit.demonstrations import NothingToShowError
-from conformance.audit.own_topics import TRANSACTION_STATE
 from conformance.audit.release_seen import release_seen
 from conformance.catalogue.examination import Examination
 from conformance.commands.audit_lines import audit_lines
 from conformance.line import line_named
 from oracle.rules.by_version import rules_for
+from oracle.rules.transactions import TRANSACTION_FEATURE
 from oracle.transactions.promised import MISSING, PROMISED, STUCK
-from oracle.vocabulary import MetadataMode
+from oracle.vocabulary import TRANSACTION_STATE, MetadataMode
 from reports.audit_junit import render_audit_junit
 from reports.audit_page import render_audit_page
 from reports.audit_sarif import render_audit_sarif

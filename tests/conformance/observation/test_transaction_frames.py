@@ -8,11 +8,17 @@ from typing import Any
 
 import pytest
 
-from conformance.observation.transaction_frames import refused_frame
-from oracle.rules.transactions import transaction_rules
+from conformance.observation import transaction_frames
+from conformance.record.wire import frame_of
+from oracle.rules.transactions import TransactionRules, transaction_rules
 
 LATE_ABORT = Path(__file__).parent / "recorded" / "3.9.2-late-abort.ndjson"
 """The frames of producers and coordinators of TX-05/late-abort on brokers of 3.9.2."""
+
+
+def refused_frame(path: Path, rules: TransactionRules) -> str | None:
+    fates = {frame.seq: frame for line in path.read_bytes().splitlines() if (frame := frame_of(line)) is not None}
+    return transaction_frames.refused_frame(fates.values(), rules)
 
 
 def test_the_frames_of_brokers_are_taken_by_the_rules_of_their_release() -> None:
